@@ -1,0 +1,113 @@
+"""Every error that agtools_nb raises, and who must act on it.
+
+::
+
+    AgtoolsError
+    |-- DefinitionError (TypeError)      the tool's author: this function cannot be a tool
+    |-- UsageError                       the notebook's user: this call of the package is wrong
+    |   |-- DuplicateToolError           ... two tools want one name
+    |   `-- UnknownToolError (KeyError)  ... no tool has this name
+    |-- ToolError                        the model: raised by a tool that wants to say what to do next
+    |-- ArgumentsError (ValueError)      the model: these arguments do not fit the tool
+    `-- ToolExecutionError               whoever reads the result: one call failed; see ``__cause__``
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agtools_nb.calls import Fault
+
+
+class AgtoolsError(Exception):
+    """Base of every error this package raises on purpose."""
+
+
+class DefinitionError(AgtoolsError, TypeError):
+    """A function that cannot be a tool. For the tool's author.
+
+    Raised where the tool is defined or, for what only building the schema can
+    show, at the first use of its schema. The message names the parameter and
+    the fix.
+    """
+
+
+class UsageError(AgtoolsError):
+    """The package was called in a way that cannot work. For the notebook's user."""
+
+
+class DuplicateToolError(UsageError):
+    """A second tool wants a name that is taken; the message says by what."""
+
+
+class UnknownToolError(UsageError, KeyError):
+    """No tool is registered under this name; the message lists those that are."""
+
+    __str__ = Exception.__str__  # KeyError would show the repr of the message
+
+
+class ToolError(AgtoolsError):
+    """Raise this in a tool to tell the model what went wrong and what to do.
+
+    Args:
+        code: Short machine-readable name of the fault, such as ``"not_found"``.
+        message: What went wrong, in words for the model.
+        category: Family of the fault, free text; empty by default.
+        retryable: Whether the same call may succeed later. Default ``False``.
+        hint: What to do instead. Shown to the model after the message.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        category: str = "",
+        retryable: bool = False,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.category = category
+        self.retryable = retryable
+        self.hint = hint
+
+
+class ArgumentsError(AgtoolsError, ValueError):
+    """Arguments that do not fit the tool; the tool was not run.
+
+    Attributes:
+        faults: What is wrong, one entry a place. Empty when the arguments
+            could not be read as an object at all.
+    """
+
+    def __init__(self, message: str, faults: tuple[Fault, ...] = ()) -> None:
+        super().__init__(message)
+        self.faults = faults
+
+
+class ToolExecutionError(AgtoolsError):
+    """One call failed. The original exception is ``__cause__``.
+
+    Attributes:
+        message: The text that the model sees.
+        tool_name: Name that was called.
+        server_name: MCP server of the tool; ``None`` for own tools.
+        call_id: Id of the call.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        tool_name: str,
+        call_id: str | None = None,
+        server_name: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.tool_name = tool_name
+        self.server_name = server_name
+        self.call_id = call_id
