@@ -1,0 +1,198 @@
+"""Any Python value as JSON, so that every result can be shown and sent. Nothing here raises.
+
+============================  =====================================================
+Python                        JSON
+============================  =====================================================
+NaN, infinities               the text ``"NaN"``, ``"Infinity"``, ``"-Infinity"``
+tuple, set, frozenset         array (sets sorted where their items can be)
+dict key that is not text     its text form
+date, time, datetime          ISO 8601 text
+timedelta                     ISO 8601 duration, ``"PT90S"``
+enum member                   its value
+UUID, Decimal, path, ...      ``str(value)``
+bytes                         ``{"base64": ..., "size": bytes}``
+pydantic model, dataclass     object of its fields
+NumPy scalar, array           number, nested arrays
+pandas data frame, series     array of row objects, object
+exception                     ``{"error": type, "message": text}``
+anything else                 its ``repr``, cut at 2,000 characters
+a container inside itself     the text ``"<cycle: dict>"``
+nesting deeper than 64        the text ``"<too deep: list>"``
+text with lone surrogates     the surrogates as ``\\udXXX`` escapes
+integer of over 4,000 digits  hexadecimal text
+============================  =====================================================
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import datetime
+import decimal
+import enum
+import fractions
+import json
+import math
+import pathlib
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+MAX_DEPTH = 64
+REPR_LIMIT = 2_000
+# Python refuses to print integers of more than 4,300 digits; 13,000 bits stay below that.
+_MAX_INT_BITS = 13_000
+
+_AS_TEXT = (
+    decimal.Decimal,
+    fractions.Fraction,
+    pathlib.PurePath,
+    uuid.UUID,
+    complex,
+)
+
+
+def jsonable(value: Any) -> Any:
+    """Return ``value`` in the JSON form of the table above. Never raises."""
+    return _convert(value, ())
+
+
+def json_text(value: Any, *, indent: int | None = None) -> str:
+    """Return the JSON text of any value, non-ASCII characters as they are."""
+    return json.dumps(jsonable(value), indent=indent, ensure_ascii=False)
+
+
+def shorten(text: str, limit: int) -> str:
+    """Cut ``text`` to ``limit`` characters, the last of them an ellipsis, if it is longer."""
+    return text if len(text) <= limit else text[: max(limit - 1, 0)] + "…"
+
+
+def safe_repr(value: Any, limit: int = REPR_LIMIT) -> str:
+    """``repr`` of a value that may not have a working one, cut at ``limit`` characters."""
+    try:
+        text = repr(value)
+    except Exception as error:
+        text = f"<{type(value).__name__}: its repr raised {type(error).__name__}>"
+    return shorten(_clean(text), limit)
+
+
+def _convert(value: Any, parents: tuple[int, ...]) -> Any:
+    if value is None or value is True or value is False:
+        return value
+    kind = type(value)
+    if kind is str:
+        return _clean(value)
+    if kind is int:
+        return _integer(value)
+    if kind is float:
+        return _number(value)
+    if isinstance(value, enum.Enum):
+        return _convert(value.value, parents)
+    try:
+        return _structured(value, parents)
+    except Exception:
+        return safe_repr(value)
+
+
+def _structured(value: Any, parents: tuple[int, ...]) -> Any:
+    if isinstance(value, (Mapping, list, tuple, set, frozenset)):
+        return _container(value, parents)
+    if isinstance(value, str):
+        return _clean(str.__str__(value))
+    if isinstance(value, int):
+        return _integer(int(value))
+    if isinstance(value, float):
+        return _number(float(value))
+    if isinstance(value, (datetime.datetime, datetime.date, datetime.time)):
+        return value.isoformat()
+    if isinstance(value, datetime.timedelta):
+        return _duration(value)
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        data = bytes(value)
+        return {"base64": base64.b64encode(data).decode("ascii"), "size": len(data)}
+    if isinstance(value, _AS_TEXT):
+        return _clean(str(value))
+    if isinstance(value, BaseException):
+        return {"error": type(value).__name__, "message": _clean(str(value))}
+    return _object(value, parents)
+
+
+def _container(value: Any, parents: tuple[int, ...]) -> Any:
+    if id(value) in parents:
+        return f"<cycle: {type(value).__name__}>"
+    if len(parents) >= MAX_DEPTH:
+        return f"<too deep: {type(value).__name__}>"
+    inner = (*parents, id(value))
+    if isinstance(value, Mapping):
+        return {_key(key): _convert(item, inner) for key, item in value.items()}
+    if isinstance(value, (set, frozenset)):
+        value = _sorted(value)
+    return [_convert(item, inner) for item in value]
+
+
+def _object(value: Any, parents: tuple[int, ...]) -> Any:
+    """Objects that know a form of their own: models, dataclasses, NumPy, pandas."""
+    if isinstance(value, type):
+        return safe_repr(value)
+    if id(value) in parents or len(parents) >= MAX_DEPTH:
+        return _container(value, parents) if isinstance(value, Mapping) else safe_repr(value)
+    inner = (*parents, id(value))
+    if callable(getattr(value, "model_dump", None)):
+        return _convert(value.model_dump(), inner)
+    if dataclasses.is_dataclass(value):
+        return {
+            f.name: _convert(getattr(value, f.name), inner) for f in dataclasses.fields(value)
+        }
+    module = type(value).__module__.partition(".")[0]
+    if module == "numpy" and callable(getattr(value, "tolist", None)):
+        return _convert(value.tolist(), inner)
+    if module == "pandas" and callable(getattr(value, "to_dict", None)):
+        tabular = hasattr(value, "columns")
+        return _convert(value.to_dict("records") if tabular else value.to_dict(), inner)
+    return safe_repr(value)
+
+
+def _integer(value: int) -> Any:
+    return value if value.bit_length() <= _MAX_INT_BITS else hex(value)
+
+
+def _number(value: float) -> Any:
+    if math.isfinite(value):
+        return value
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+
+def _duration(value: datetime.timedelta) -> str:
+    seconds = value.total_seconds()
+    return f"{'-' if seconds < 0 else ''}PT{abs(seconds):.15g}S"
+
+
+def _key(key: Any) -> str:
+    if isinstance(key, enum.Enum):
+        key = key.value
+    if isinstance(key, str):
+        return _clean(str.__str__(key))
+    if key is None or isinstance(key, (bool, int, float)):
+        return json.dumps(_convert(key, ()))
+    try:
+        return _clean(str(key))
+    except Exception:
+        return safe_repr(key)
+
+
+def _sorted(items: Any) -> list[Any]:
+    try:
+        return sorted(items)
+    except Exception:
+        return list(items)
+
+
+def _clean(text: str) -> str:
+    """Text that UTF-8 can carry; a lone surrogate would break the kernel's message."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "backslashreplace").decode()
+    return text
