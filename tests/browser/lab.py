@@ -1,0 +1,325 @@
+"""A small driver for notebooks in a real browser: open, run, interrupt, read, photograph."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, WebSocket, expect, sync_playwright
+
+from browser.servers import Server
+from browser.wire import Wire
+
+CHROMIUM = "/usr/bin/chromium"
+CHROMIUM_OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-dev-shm-usage"]
+WIDTH, HEIGHT = 1280, 900
+SECONDS = 30.0
+ARTIFACTS = Path(os.environ.get("AGTOOLS_ARTIFACTS", "artifacts")).resolve()
+
+# Noise of the applications themselves on a server without extras, none of it about a widget.
+IGNORED_CONSOLE = re.compile(
+    r"Failed to load resource: .*(404|403)"  # favicons, source maps, optional endpoints
+    r"|LSP|lsp"  # no language server is installed
+    r"|Could not determine the jupyterlab build status"
+    r"|schema for plugin"  # settings of plugins that Notebook 7 leaves out
+)
+
+_NOTEBOOK = "const panel = window.jupyterapp.shell.currentWidget; const notebook = panel.content;"
+
+
+class BrowserMissing(RuntimeError):
+    """There is no Chromium to drive; tests fail on it, they are not skipped."""
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Run a headless Chromium until the block ends.
+
+    Playwright's sync API keeps an event loop marked as running in this thread
+    meanwhile, so nothing inside the block can use ``asyncio.run``.
+
+    Raises:
+        BrowserMissing: Chromium is not installed where Debian puts it.
+    """
+    executable = os.environ.get("AGTOOLS_CHROMIUM", CHROMIUM)
+    if not Path(executable).exists():
+        raise BrowserMissing(
+            f"no browser at {executable}: apt-get install chromium, or set AGTOOLS_CHROMIUM to one that playwright drives"
+        )
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=CHROMIUM_OPTIONS)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+def write_notebook(path: Path, cells: Sequence[str], kernel: str = "python3") -> Path:
+    """Write a notebook with these code cells and no outputs."""
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(source) for source in cells],
+        metadata={"kernelspec": {"name": kernel, "display_name": kernel, "language": "python"}},
+    )
+    nbformat.write(notebook, path)
+    return path
+
+
+def _watch(page: Page, wire: Wire, errors: list[str]) -> None:
+    """Collect what the page says to its kernel, its console errors and its uncaught exceptions."""
+
+    def on_socket(socket: WebSocket) -> None:
+        socket.on("framereceived", lambda frame: wire.record("to page", frame))
+        socket.on("framesent", lambda frame: wire.record("to kernel", frame))
+
+    def on_console(message: ConsoleMessage) -> None:
+        if message.type == "error" and not IGNORED_CONSOLE.search(f"{message.text} {message.location.get('url', '')}"):
+            errors.append(message.text)
+
+    page.on("websocket", on_socket)
+    page.on("console", on_console)
+    page.on("pageerror", lambda error: errors.append(f"uncaught: {error}"))
+
+
+class NotebookPage:
+    """One notebook, open in JupyterLab or Notebook 7.
+
+    Cells are numbered from 0 in the order they stand in, Markdown cells included.
+
+    Attributes:
+        page: The Playwright page, for everything that this class does not offer.
+        server: The server behind it.
+        wire: Every message exchanged with the kernel.
+        errors: Console errors and uncaught exceptions of the page, without known noise.
+    """
+
+    def __init__(self, page: Page, server: Server) -> None:
+        self.page = page
+        self.server = server
+        self.wire = Wire()
+        self.errors: list[str] = []
+        _watch(page, self.wire, self.errors)
+
+    def open(self, notebook: str, seconds: float = 90.0) -> None:
+        """Open a notebook of the server's root and wait until its kernel is idle."""
+        self.page.goto(self.server.page_url(notebook), wait_until="domcontentloaded")
+        self.wait_for(
+            "window.jupyterapp && window.jupyterapp.shell.currentWidget"
+            " && window.jupyterapp.shell.currentWidget.content?.widgets?.length > 0"
+            " && window.jupyterapp.shell.currentWidget.sessionContext?.session?.kernel?.status === 'idle'",
+            f"{notebook} open with an idle kernel",
+            seconds,
+        )
+        expect(self.page.locator(".jp-Notebook .jp-Cell").first).to_be_visible()
+
+    # -- the page as a program ------------------------------------------------
+
+    def js(self, body: str, argument: Any = None) -> Any:
+        """Run a function body in the page; ``panel``, ``notebook`` and ``argument`` are in scope."""
+        return self.page.evaluate(f"async (argument) => {{ {_NOTEBOOK} {body} }}", argument)
+
+    def wait_for(self, expression: str, what: str, seconds: float = SECONDS) -> None:
+        """Wait until a JavaScript expression of the page is true.
+
+        Raises:
+            AssertionError: It was not within ``seconds``; tells ``what`` was waited for.
+        """
+        deadline = time.monotonic() + seconds
+        while not self.page.evaluate(f"() => Boolean({expression})"):
+            if time.monotonic() > deadline:
+                raise AssertionError(f"after {seconds:.0f} s still not: {what}; page errors: {self.errors}")
+            self.page.wait_for_timeout(50)
+
+    def command(self, name: str) -> None:
+        """Start a command of the application without waiting for its end."""
+        self.page.evaluate("(name) => { void window.jupyterapp.commands.execute(name); }", name)
+
+    # -- cells ----------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return int(self.js("return notebook.widgets.length"))
+
+    def cell(self, index: int) -> Locator:
+        """Locate a cell."""
+        return self.page.locator(".jp-Notebook .jp-Cell").nth(index)
+
+    def output(self, index: int) -> Locator:
+        """Locate the output area of a code cell."""
+        return self.cell(index).locator(".jp-Cell-outputWrapper")
+
+    def source(self, index: int) -> str:
+        """Return the text of a cell."""
+        return str(self.js("return notebook.widgets[argument].model.sharedModel.getSource()", index))
+
+    def set_source(self, index: int, source: str) -> None:
+        """Replace the text of a cell, as editing it would."""
+        self.js("notebook.widgets[argument[0]].model.sharedModel.setSource(argument[1])", [index, source])
+
+    def execution_count(self, index: int) -> int | None:
+        """Return the number in a cell's prompt, ``None`` if it has none."""
+        count = self.js("return notebook.widgets[argument].model.executionCount ?? null", index)
+        return None if count is None else int(count)
+
+    def is_busy(self, index: int) -> bool:
+        """Tell whether a cell runs or is queued (``[*]``)."""
+        return "*" in str(self.js("return notebook.widgets[argument].promptNode?.textContent ?? ''", index))
+
+    def run_cell(self, index: int, wait: bool = True, seconds: float = SECONDS) -> None:
+        """Run one cell, and wait until it has ended unless told otherwise."""
+        self.run_selected(index, index, wait=wait, seconds=seconds)
+
+    def run_selected(self, first: int, last: int, wait: bool = True, seconds: float = SECONDS) -> None:
+        """Select the cells from ``first`` to ``last`` and run the selection."""
+        self.js(
+            "notebook.deselectAll(); notebook.activeCellIndex = argument[0];"
+            "if (argument[1] !== argument[0]) notebook.extendContiguousSelectionTo(argument[1]);"
+            "notebook.mode = 'command';",
+            [first, last],
+        )
+        self.command("notebook:run-cell")
+        if wait:
+            for index in range(first, last + 1):
+                self.wait_cell(index, seconds)
+
+    def run_all(self, wait: bool = True, seconds: float = 120.0) -> None:
+        """Choose Run All, and wait until the last code cell has ended unless told otherwise."""
+        self.command("notebook:run-all-cells")
+        if wait:
+            self.wait_all(seconds)
+
+    def wait_all(self, seconds: float = 120.0) -> None:
+        """Wait until no cell runs or is queued and the kernel is idle."""
+        self.page.wait_for_timeout(200)  # Run All marks its cells a moment after the command
+        self.wait_for(
+            "window.jupyterapp.shell.currentWidget.content.widgets.every("
+            "cell => !(cell.promptNode?.textContent ?? '').includes('*'))"
+            " && window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.status === 'idle'",
+            "every cell ended",
+            seconds,
+        )
+
+    def wait_cell(self, index: int, seconds: float = SECONDS) -> None:
+        """Wait until a cell that was told to run has ended."""
+        self.page.wait_for_timeout(100)  # the prompt turns to [*] a moment after the command
+        self.wait_for(
+            f"!(window.jupyterapp.shell.currentWidget.content.widgets[{index}].promptNode?.textContent ?? '')"
+            ".includes('*')",
+            f"cell {index} ended",
+            seconds,
+        )
+
+    def wait_busy(self, index: int, seconds: float = SECONDS) -> None:
+        """Wait until a cell runs or is queued."""
+        self.wait_for(
+            f"(window.jupyterapp.shell.currentWidget.content.widgets[{index}].promptNode?.textContent ?? '')"
+            ".includes('*')",
+            f"cell {index} started",
+            seconds,
+        )
+
+    def outputs(self, index: int) -> list[dict[str, Any]]:
+        """Return the outputs of a code cell as the notebook file would hold them."""
+        outputs: list[dict[str, Any]] = self.js("return notebook.widgets[argument].model.outputs.toJSON()", index)
+        return outputs
+
+    def text(self, index: int) -> str:
+        """Return everything a code cell printed, raised or showed, as plain text."""
+        return "".join(_output_text(output) for output in self.outputs(index))
+
+    # -- the kernel -----------------------------------------------------------
+
+    def interrupt(self) -> None:
+        """Press the toolbar's interrupt button."""
+        self.page.locator('[data-command="notebook:interrupt-kernel"]').first.click()
+
+    def restart(self) -> None:
+        """Restart the kernel without asking and wait until it is idle."""
+        self.js("await panel.sessionContext.session.kernel.restart()")
+        self.wait_for(
+            "window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.status === 'idle'",
+            "kernel idle after restart",
+            60,
+        )
+
+    def kernel(self, expression: str) -> Any:
+        """Evaluate a Python expression in the kernel, out of sight of the notebook, and return it through JSON.
+
+        The kernel answers once it is free: after the cells that are queued now.
+        """
+        code = f"__import__('json').dumps({expression})"
+        reply = self.js(
+            "const future = panel.sessionContext.session.kernel.requestExecute("
+            "{code: '', silent: true, store_history: false, user_expressions: {value: argument}});"
+            "return (await future.done).content.user_expressions.value",
+            code,
+        )
+        if reply["status"] != "ok":
+            raise AssertionError(f"{expression}: {reply.get('ename')}: {reply.get('evalue')}")
+        return json.loads(ast.literal_eval(reply["data"]["text/plain"]))
+
+    def wait_kernel(self, expression: str, what: str, seconds: float = SECONDS) -> None:
+        """Wait until a Python expression is true in the (idle) kernel."""
+        deadline = time.monotonic() + seconds
+        while not self.kernel(f"bool({expression})"):
+            if time.monotonic() > deadline:
+                raise AssertionError(f"after {seconds:.0f} s still not: {what}")
+            self.page.wait_for_timeout(50)
+
+    def comm_count(self) -> int:
+        """Return how many comms are open in the kernel."""
+        return int(self.kernel("len(__import__('comm').get_comm_manager().comms)"))
+
+    def save(self) -> dict[str, Any]:
+        """Save the notebook and return the file's content."""
+        path = str(self.js("await panel.context.save(); return panel.context.path"))
+        content: dict[str, Any] = json.loads((self.server.root / path).read_text())
+        return content
+
+    def close(self) -> None:
+        """Shut the kernel down and close the page."""
+        try:
+            self.js("await panel.sessionContext.shutdown()")
+        finally:
+            self.page.context.close()
+
+    # -- pictures -------------------------------------------------------------
+
+    def screenshot(self, name: str, target: Locator | None = None) -> Path:
+        """Photograph the page, or one element of it, into the artifacts."""
+        return screenshot(self.page, name, target)
+
+
+def screenshot(page: Page, name: str, target: Locator | None = None) -> Path:
+    """Photograph a page, or one element of it, into the artifacts.
+
+    Args:
+        page: What to photograph.
+        name: File name without suffix; names starting alike sort together.
+        target: One element instead of the window.
+
+    Returns:
+        The PNG file.
+    """
+    ARTIFACTS.mkdir(parents=True, exist_ok=True)
+    path = ARTIFACTS / f"{name}.png"
+    if target is None:
+        page.screenshot(path=path)
+    else:
+        target.scroll_into_view_if_needed()
+        target.screenshot(path=path)
+    return path
+
+
+def _output_text(output: dict[str, Any]) -> str:
+    """Return an output's plain text; text may be a list of lines, as in notebook files."""
+    if output["output_type"] == "error":
+        return f"{output['ename']}: {output['evalue']}\n" + "\n".join(output["traceback"])
+    text = output["text"] if output["output_type"] == "stream" else output["data"].get("text/plain", "")
+    return text if isinstance(text, str) else "".join(text)
