@@ -1,0 +1,194 @@
+"""What a form says about a field: its type, its bounds, what is odd about it, its options."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from agtools_nb.jsonable import shorten
+from agtools_nb.views.form_schema import JsonSchema, conforms, same, types_of
+
+Field = dict[str, Any]
+"""One field of a form's plan, JSON-safe; see :mod:`agtools_nb.views.form_plan`."""
+
+LABEL_LIMIT = 120
+ABOUT_LIMIT = 20_000
+_LONE_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+def json_of(value: Any, indent: int | None = None) -> str:
+    """The exact JSON text of a JSON value; text that UTF-8 cannot carry is escaped."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    return _LONE_SURROGATES.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def plain(value: Any, limit: int = LABEL_LIMIT) -> str:
+    """A value as people read it: text as it is, anything else as JSON."""
+    text = value if isinstance(value, str) else json_of(value)
+    return shorten(text, limit)
+
+
+def bounds_text(schema: JsonSchema) -> str:
+    """The limits of a value in words: ``"from 1 to 10"``, ``"at most 80 characters"``."""
+    parts = [
+        _range(schema.get("minimum"), schema.get("maximum"), ""),
+        _exclusive(schema),
+        _range(schema.get("minLength"), schema.get("maxLength"), "character"),
+        _range(schema.get("minItems"), schema.get("maxItems"), "item"),
+        _range(schema.get("minProperties"), schema.get("maxProperties"), "key"),
+    ]
+    if "multipleOf" in schema:
+        parts.append(f"a multiple of {plain(schema['multipleOf'])}")
+    if schema.get("uniqueItems") is True:
+        parts.append("no item twice")
+    if isinstance(schema.get("format"), str):
+        parts.append(f"format {shorten(schema['format'], 40)}")
+    if isinstance(schema.get("pattern"), str):
+        parts.append(f"pattern {shorten(schema['pattern'], 80)}")
+    return ", ".join(part for part in parts if part)
+
+
+def _range(low: Any, high: Any, unit: str) -> str:
+    low = None if unit and low == 0 else low
+    if low is None and high is None:
+        return ""
+    last = high if high is not None else low
+    if unit:
+        unit = f" {unit}" if last == 1 else f" {unit}s"
+    if low is None:
+        return f"at most {plain(high)}{unit}"
+    if high is None:
+        return f"at least {plain(low)}{unit}"
+    if same(low, high):
+        return f"exactly {plain(low)}{unit}"
+    return f"from {plain(low)} to {plain(high)}{unit}"
+
+
+def _exclusive(schema: JsonSchema) -> str:
+    parts = []
+    # Draft 4 has booleans here, which only sharpen `minimum`.
+    for keyword, words in (("exclusiveMinimum", "more than"), ("exclusiveMaximum", "less than")):
+        if not isinstance(schema.get(keyword), (bool, type(None))):
+            parts.append(f"{words} {plain(schema[keyword])}")
+    return ", ".join(parts)
+
+
+def default_notes(schema: JsonSchema) -> list[str]:
+    """What contradicts itself about a schema's default."""
+    if "default" not in schema:
+        return []
+    default = schema["default"]
+    shown = shorten(json_of(default), 60)
+    if isinstance(schema.get("enum"), list):
+        if not any(same(default, value) for value in schema["enum"]):
+            return [f"the default {shown} is not one of its options"]
+        return []
+    types = types_of(schema) if "type" in schema else []
+    if not conforms(default, types):
+        return [f"the default {shown} is not of its type ({' or '.join(types)})"]
+    return []
+
+
+def enum_notes(schema: JsonSchema) -> list[str]:
+    """What contradicts itself about a schema's options."""
+    types = types_of(schema) if "type" in schema else []
+    odd = [value for value in schema["enum"] if not conforms(value, types)]
+    if not odd:
+        return []
+    shown = shorten(", ".join(json_of(value) for value in odd), 80)
+    return [f"some options are not of its type ({' or '.join(types)}): {shown}"]
+
+
+def options_of(values: Sequence[Any], labels: Sequence[str | None] = ()) -> list[Field]:
+    """The choices of an enum: ``{"label": ..., "json": exact JSON text}``, none twice."""
+    options: list[Field] = []
+    seen: set[str] = set()
+    texts = [plain(value) for value in values]
+    for at, value in enumerate(values):
+        exact = json_of(value)
+        if exact in seen:
+            continue
+        seen.add(exact)
+        ambiguous = value == "" or texts.count(texts[at]) > 1
+        label = shorten(exact, LABEL_LIMIT) if ambiguous else texts[at]
+        more = labels[at] if at < len(labels) else None
+        options.append({"label": f"{label}: {more}" if more else label, "json": exact})
+    return options
+
+
+def type_text(field: Field) -> str:
+    """A field's type in the terms of JSON Schema: ``"array of string"``."""
+    text = _type_text(field)
+    return f"{text} or null" if field.get("nullable") else text
+
+
+def _type_text(field: Field) -> str:
+    match field["kind"]:
+        case "enum":
+            return "one of " + shorten(", ".join(o["label"] for o in field["options"]), 60)
+        case "const":
+            return f"only {field['options'][0]['label']}"
+        case "array":
+            items = field.get("items")
+            if items is None or field["prefix"]:
+                return "array"
+            return f"array of {items['type']}" if items.get("type") else "array"
+        case "union":
+            return shorten(" or ".join(branch["label"] for branch in field["branches"]), 60)
+        case "ref":
+            return str(field.get("type", "object"))
+        case "json":
+            return "JSON"
+        case kind:
+            return str(kind)
+
+
+def label_branches(branches: list[Field], resolved: list[Field]) -> list[str]:
+    """Give each branch of a union a label that tells it from the others.
+
+    Returns:
+        The names of the properties that tell the branches apart, if any.
+    """
+    tags = _tags(resolved)
+    for branch, full in zip(branches, resolved, strict=True):
+        branch["label"] = shorten(_label(branch, full, tags), 60)
+    labels = [branch["label"] for branch in branches]
+    for number, branch in enumerate(branches, 1):
+        if labels.count(branch["label"]) > 1:
+            branch["label"] = f"{branch['label']} ({number})"
+    return tags
+
+
+def _label(branch: Field, full: Field, tags: list[str]) -> str:
+    if full["kind"] == "object":
+        for child in full["fields"]:
+            if child["title"] in tags:
+                return str(child["options"][0]["label"])
+    if branch.get("name"):
+        return str(branch["name"])
+    if full["kind"] == "object" and full["fields"]:
+        needed = [f["title"] for f in full["fields"] if f.get("required")]
+        names = needed or [f["title"] for f in full["fields"]]
+        return "object: " + ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
+    if full.get("bounds") and full["kind"] == "string":
+        return f"string, {full['bounds']}"
+    return str(full.get("type") or full["kind"])
+
+
+def _tags(resolved: list[Field]) -> list[str]:
+    """Properties that are a constant in every object branch, with different values."""
+    objects = [field for field in resolved if field["kind"] == "object"]
+    if len(objects) < 2:
+        return []
+    values: dict[str, list[str]] = {}
+    for field in objects:
+        for child in field["fields"]:
+            if child["kind"] == "const":
+                values.setdefault(child["title"], []).append(child["options"][0]["json"])
+    return [
+        name
+        for name, found in values.items()
+        if len(found) == len(objects) and len(set(found)) == len(found)
+    ]
