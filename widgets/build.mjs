@@ -1,6 +1,6 @@
 // Bundles each widgets/<view>/index.js and index.css into agtools_nb/static/<view>.{js,css}.
 // anywidget loads a view from a blob URL, where imports fail: each module must be whole.
-import { existsSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -8,11 +8,13 @@ import { build } from "esbuild";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const outdir = join(here, "..", "agtools_nb", "static");
-const views = readdirSync(here)
+const all = readdirSync(here)
   .filter((name) => existsSync(join(here, name, "index.js")))
   .sort();
+// npm run build -- card batch: only these
+const views = process.argv.length > 2 ? process.argv.slice(2) : all;
 
-const { outputFiles } = await build({
+const { metafile } = await build({
   absWorkingDir: here,
   entryPoints: views.flatMap((name) => [
     { in: `${name}/index.js`, out: name },
@@ -28,19 +30,15 @@ const { outputFiles } = await build({
   target: ["es2022", "chrome111", "firefox115", "safari16.4"],
   legalComments: "none",
   logLevel: "warning",
-  write: true,
   metafile: true,
-}).then(async (result) => ({
-  outputFiles: Object.keys(result.metafile.outputs).sort(),
-}));
+});
 
 for (const name of readdirSync(outdir)) {
   const view = name.replace(/\.(js|css)$/, "");
-  if (view !== name && !views.includes(view)) rmSync(join(outdir, name));
+  if (view !== name && !all.includes(view)) rmSync(join(outdir, name));
 }
 
-const { readFileSync } = await import("node:fs");
-for (const file of outputFiles) {
+for (const file of Object.keys(metafile.outputs).sort()) {
   const bytes = readFileSync(join(here, file));
   const zipped = gzipSync(bytes, { level: 9 }).length;
   console.log(`${file.replace("../", "").padEnd(36)} ${kb(bytes.length)}  ${kb(zipped)} gzipped`);
