@@ -1,0 +1,96 @@
+"""What a model sent as arguments, as a dict; or what is wrong with it, in words for the model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from agtools_nb.errors import ArgumentsError
+from agtools_nb.jsonable import jsonable, shorten
+
+_SHOWN = 80
+
+
+def parse_arguments(raw: Any) -> tuple[dict[str, Any], bool]:
+    """Read arguments into a dict of JSON values.
+
+    Args:
+        raw: A mapping, JSON text (also JSON text within JSON text, and with bare
+            control characters inside strings, both of which models send), or
+            ``None`` or blank text for no arguments. Values of a mapping that are not JSON
+            (a date, an enum member, a model) take their JSON form.
+
+    Returns:
+        The arguments, and whether they came as text.
+
+    Raises:
+        ArgumentsError: It is not JSON, or not an object.
+    """
+    if raw is None:
+        return {}, False
+    if isinstance(raw, Mapping):
+        return _plain(raw), False
+    if isinstance(raw, (bytes, bytearray)):
+        raw = bytes(raw).decode("utf-8", "replace")
+    if not isinstance(raw, str):
+        raise _not_an_object(raw)
+    if not raw.strip():
+        return {}, True
+    value = _decode(raw)
+    if isinstance(value, str):
+        # Some servers encode the arguments twice; an object is wanted, so read once more.
+        value = _decode(value)
+    if not isinstance(value, dict):
+        raise _not_an_object(value)
+    return value, True
+
+
+def decode_json(text: str) -> Any:
+    """Read JSON text strictly as RFC 8259 has it, but for bare control characters in strings.
+
+    Raises:
+        ValueError: It is not JSON; ``NaN`` and ``Infinity`` are not.
+    """
+    try:
+        return json.loads(text, strict=False, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _decode(text: str) -> Any:
+    try:
+        return decode_json(text)
+    except json.JSONDecodeError as error:
+        if error.msg == "Extra data":
+            extra = shorten(text[error.pos :].strip(), _SHOWN)
+            raise ArgumentsError(
+                "The arguments are more than one JSON value; after the first came: "
+                f"{extra}. Send one JSON object a call."
+            ) from error
+        near = shorten(text[max(error.pos - 20, 0) : error.pos + 20], _SHOWN)
+        raise ArgumentsError(
+            f"The arguments are not JSON: {error.msg} at character {error.pos}, near {near!r}. "
+            "Send one JSON object."
+        ) from error
+    except ValueError as error:
+        raise ArgumentsError(
+            f"The arguments are not JSON: {error}. Send one JSON object."
+        ) from error
+
+
+def _not_an_object(value: Any) -> ArgumentsError:
+    shown = shorten(json.dumps(jsonable(value), ensure_ascii=False), _SHOWN)
+    return ArgumentsError(
+        f"The arguments must be a JSON object, one key a parameter; what came is {shown}."
+    )
+
+
+def _plain(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy that shares nothing with the caller, so that what was checked is what runs."""
+    plain: dict[str, Any] = jsonable(raw)
+    return plain

@@ -1,0 +1,156 @@
+"""The one way from what a model sent to what the function gets: parse, coerce, validate."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from agtools_nb.arguments.coerce import coerce, escaped
+from agtools_nb.arguments.parse import parse_arguments
+from agtools_nb.arguments.validate import first_of_each_place, got_text, make_fault, validate
+from agtools_nb.calls import Change, Fault
+from agtools_nb.define import Tool
+from agtools_nb.errors import ArgumentsError
+from agtools_nb.jsonable import jsonable
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Arguments on their way into a tool.
+
+    Attributes:
+        arguments: As the tool will get them, as JSON: coerced, and the
+            function's defaults filled in. ``None`` if they could not be read as
+            an object. With faults, they are as far as coercion came.
+        values: The same as Python values, without the defaults (the function
+            has those itself). ``None`` if there is a fault.
+        changes: What coercion changed.
+        faults: What does not fit.
+        error: What the model is told; ``None`` if all fits.
+        defaulted: Names filled in from defaults.
+    """
+
+    arguments: dict[str, Any] | None
+    values: dict[str, Any] | None
+    changes: tuple[Change, ...] = ()
+    faults: tuple[Fault, ...] = ()
+    error: str | None = None
+    defaulted: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether the tool can be run with them."""
+        return self.values is not None
+
+
+def prepare(tool: Tool, raw: Any) -> Prepared:
+    """Parse, coerce and validate arguments for ``tool``. Never raises for bad arguments.
+
+    Args:
+        tool: The tool they are for.
+        raw: A mapping, JSON text, or ``None``; see :func:`parse_arguments`.
+
+    Raises:
+        DefinitionError: The tool itself turns out not to be one: an annotation
+            names something that is not defined.
+    """
+    try:
+        given, came_as_text = parse_arguments(raw)
+    except ArgumentsError as error:
+        return Prepared(None, None, error=f"{error} {_how_to_call(tool)}")
+    values = _values(tool, given)
+    if not isinstance(values, ValidationError):
+        return _ready(tool, given, values, ())
+    coerced = coerce(given, tool.input_schema)
+    if coerced.changes:
+        values = _values(tool, coerced.value)
+        if not isinstance(values, ValidationError):
+            return _ready(tool, coerced.value, values, coerced.changes)
+    faults = first_of_each_place(_all_faults(tool, coerced.value, values))
+    return Prepared(
+        coerced.value, None, coerced.changes, faults, _error_text(tool, faults)
+    )
+
+
+def unchecked(raw: Any) -> Prepared:
+    """Arguments as they came, only read into a dict: what ``validate=False`` asks for."""
+    try:
+        given = raw if isinstance(raw, dict) else parse_arguments(raw)[0]
+    except ArgumentsError as error:
+        return Prepared(None, None, error=str(error))
+    return Prepared(jsonable(given), given)
+
+
+def _ready(
+    tool: Tool, arguments: dict[str, Any], values: dict[str, Any], changes: tuple[Change, ...]
+) -> Prepared:
+    defaults = {
+        parameter.name: parameter.schema["default"]
+        for parameter in tool.parameters
+        if "default" in parameter.schema and parameter.name not in arguments
+    }
+    return Prepared({**arguments, **defaults}, values, changes, defaulted=tuple(defaults))
+
+
+def _values(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any] | ValidationError:
+    """The arguments as Python values.
+
+    Strict, so that "yes" is no boolean, and from JSON text, so that a date or an
+    enum member may come as the text that its schema asks for.
+    """
+    try:
+        return tool.adapter.validate_json(json.dumps(arguments), strict=True)
+    except ValidationError as error:
+        return error
+
+
+def _all_faults(tool: Tool, arguments: dict[str, Any], error: ValidationError) -> Iterator[Fault]:
+    """What the schema finds, then what only the Python types know (a validator, a date).
+
+    Pydantic tells of every branch of a union that did not fit, so it is heard
+    only about parameters that the schema finds nothing wrong with.
+    """
+    found = validate(arguments, tool.input_schema)
+    yield from found
+    judged = {_top(fault.pointer) for fault in found}
+    for detail in error.errors(include_url=False, include_context=False):
+        pointer, value = _place(detail["loc"], arguments)
+        if _top(pointer) in judged or (found and not pointer):
+            continue
+        message = detail["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+        yield make_fault(pointer, message, got_text(value))
+
+
+def _top(pointer: str) -> str:
+    """The parameter that a place belongs to."""
+    return pointer.split("/", 2)[1] if pointer else ""
+
+
+def _place(loc: tuple[int | str, ...], arguments: Any) -> tuple[str, Any]:
+    """Pydantic's location as a JSON Pointer, and the value there.
+
+    Its locations also name branches of unions, which are no place in the
+    arguments: a step that leads nowhere is passed over.
+    """
+    pointer, value = "", arguments
+    for step in loc:
+        if isinstance(value, dict) and step in value:
+            pointer, value = f"{pointer}/{escaped(str(step))}", value[step]
+        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+            pointer, value = f"{pointer}/{step}", value[step]
+    return pointer, value
+
+
+def _error_text(tool: Tool, faults: tuple[Fault, ...]) -> str:
+    count = f"{len(faults)} fault{'' if len(faults) == 1 else 's'}"
+    lines = [f"The arguments do not fit {tool.name} ({count}); it was not run."]
+    lines += [f"- {fault.message}" for fault in faults]
+    return "\n".join([*lines, _how_to_call(tool)])
+
+
+def _how_to_call(tool: Tool) -> str:
+    return f"Call it as {tool.usage}"
