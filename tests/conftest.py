@@ -16,13 +16,14 @@ import pytest
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-    from browser.lab import NotebookPage
+    from browser.lab import NotebookPage, VoilaPage
     from browser.servers import Kind, Server, Theme
 
 REPO = Path(__file__).resolve().parent.parent
 
 ServerFactory = Callable[["Kind", "Theme"], "Server"]
 OpenNotebook = Callable[..., "NotebookPage"]
+OpenVoila = Callable[..., "VoilaPage"]
 
 
 @pytest.fixture(scope="session")
@@ -98,6 +99,27 @@ def open_notebook(
     yield open_notebook
     for page in opened:
         page.close()
+
+
+@pytest.fixture
+def open_voila(browser: Browser, server_of: ServerFactory, request: pytest.FixtureRequest) -> Iterator[OpenVoila]:
+    """Open a notebook of these code cells as a Voila page, in a fresh browser context, once its cells have run."""
+    from browser.lab import SECONDS, VoilaPage, write_notebook
+
+    opened: list[VoilaPage] = []
+
+    def open_voila(cells: list[str], theme: Theme = "light") -> VoilaPage:
+        server = server_of("voila", theme)
+        name = f"{request.node.name.translate(_UNSAFE)}-{len(opened)}.ipynb"
+        write_notebook(server.root / name, cells)
+        page = VoilaPage(browser.new_context(color_scheme=theme).new_page(), server)
+        opened.append(page)
+        page.open(name, SECONDS)
+        return page
+
+    yield open_voila
+    for page in opened:
+        page.page.context.close()
 
 
 _UNSAFE = str.maketrans({character: "-" for character in "[]/\\ :.,'\"<>&?#%"})

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, WebSocket, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, WebSocket, expect, sync_playwright
 
 from browser.servers import Server
 from browser.wire import Wire
@@ -30,6 +30,7 @@ IGNORED_CONSOLE = re.compile(
     r"|LSP|lsp"  # no language server is installed
     r"|Could not determine the jupyterlab build status"
     r"|schema for plugin"  # settings of plugins that Notebook 7 leaves out
+    r"|labextensions/@jupyter-notebook/"  # Notebook 7's own extension, in a Voila that lacks what it shares
 )
 
 _NOTEBOOK = "const panel = window.jupyterapp.shell.currentWidget; const notebook = panel.content;"
@@ -72,20 +73,39 @@ def write_notebook(path: Path, cells: Sequence[str], kernel: str = "python3") ->
     return path
 
 
-def _watch(page: Page, wire: Wire, errors: list[str]) -> None:
-    """Collect what the page says to its kernel, its console errors and its uncaught exceptions."""
+class Watch:
+    """What a page says to its kernel, to its console and to the outside.
 
-    def on_socket(socket: WebSocket) -> None:
-        socket.on("framereceived", lambda frame: wire.record("to page", frame))
-        socket.on("framesent", lambda frame: wire.record("to kernel", frame))
+    Attributes:
+        wire: Every message exchanged with kernels.
+        errors: Console errors and uncaught exceptions, without known noise.
+        external: Addresses beyond the server that the page asked for.
+    """
 
-    def on_console(message: ConsoleMessage) -> None:
-        if message.type == "error" and not IGNORED_CONSOLE.search(f"{message.text} {message.location.get('url', '')}"):
-            errors.append(message.text)
+    def __init__(self, page: Page, server: Server) -> None:
+        self.wire = Wire()
+        self.errors: list[str] = []
+        self.external: list[str] = []
+        self._home = server.url
+        page.on("websocket", self._on_socket)
+        page.on("console", self._on_console)
+        page.on("pageerror", lambda error: self.errors.append(f"uncaught: {error}\n{error.stack or ''}"))
+        page.on("request", self._on_request)
 
-    page.on("websocket", on_socket)
-    page.on("console", on_console)
-    page.on("pageerror", lambda error: errors.append(f"uncaught: {error}"))
+    def _on_socket(self, socket: WebSocket) -> None:
+        socket.on("framereceived", lambda frame: self.wire.record("to page", frame))
+        socket.on("framesent", lambda frame: self.wire.record("to kernel", frame))
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        source = str(message.location.get("url", ""))
+        # What is asked for outside is in `external`; that it did not come is this machine's affair.
+        outside = source.startswith("http") and not source.startswith(self._home)
+        if message.type == "error" and not outside and not IGNORED_CONSOLE.search(f"{message.text} {source}"):
+            self.errors.append(f"{message.text} ({source})")
+
+    def _on_request(self, request: Request) -> None:
+        if not request.url.startswith((self._home, "data:", "blob:")):
+            self.external.append(request.url)
 
 
 class NotebookPage:
@@ -96,16 +116,13 @@ class NotebookPage:
     Attributes:
         page: The Playwright page, for everything that this class does not offer.
         server: The server behind it.
-        wire: Every message exchanged with the kernel.
-        errors: Console errors and uncaught exceptions of the page, without known noise.
+        watch: What it says to its kernel, its console and the outside.
     """
 
     def __init__(self, page: Page, server: Server) -> None:
         self.page = page
         self.server = server
-        self.wire = Wire()
-        self.errors: list[str] = []
-        _watch(page, self.wire, self.errors)
+        self.watch = Watch(page, server)
 
     def open(self, notebook: str, seconds: float = 90.0) -> None:
         """Open a notebook of the server's root and wait until its kernel is idle."""
@@ -134,7 +151,7 @@ class NotebookPage:
         deadline = time.monotonic() + seconds
         while not self.page.evaluate(f"() => Boolean({expression})"):
             if time.monotonic() > deadline:
-                raise AssertionError(f"after {seconds:.0f} s still not: {what}; page errors: {self.errors}")
+                raise AssertionError(f"after {seconds:.0f} s still not: {what}; page errors: {self.watch.errors}")
             self.page.wait_for_timeout(50)
 
     def command(self, name: str) -> None:
@@ -294,6 +311,27 @@ class NotebookPage:
     def screenshot(self, name: str, target: Locator | None = None) -> Path:
         """Photograph the page, or one element of it, into the artifacts."""
         return screenshot(self.page, name, target)
+
+
+class VoilaPage:
+    """One notebook as a Voila page: its outputs only, run by the server.
+
+    Attributes:
+        page: The Playwright page.
+        server: The server behind it.
+        watch: What it says to its kernel, its console and the outside, once it is there.
+    """
+
+    def __init__(self, page: Page, server: Server) -> None:
+        self.page = page
+        self.server = server
+        self.watch = Watch(page, server)
+
+    def open(self, notebook: str, seconds: float = SECONDS) -> None:
+        """Open a notebook of the server's root and wait until its outputs are shown."""
+        self.page.goto(self.server.page_url(notebook), wait_until="domcontentloaded", timeout=seconds * 1000)
+        expect(self.page.locator("#rendered_cells")).to_be_attached(timeout=seconds * 1000)
+        expect(self.page.locator("#loading")).to_be_hidden(timeout=seconds * 1000)
 
 
 def screenshot(page: Page, name: str, target: Locator | None = None) -> Path:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
-from browser.lab import NotebookPage
+from browser.lab import NotebookPage, VoilaPage
 
 pytestmark = pytest.mark.browser
 
@@ -32,12 +32,21 @@ def test_runs_cells_and_reads_them(open_notebook: Callable[..., NotebookPage], k
     assert page.text(3) == "last 21\n"
     page.output(2).get_by_role("button", name="Press").click()
     expect(page.output(2).get_by_text("pressed", exact=True)).to_be_visible()
-    assert len(page.wire.comm_opens()) == page.comm_count() > 3
+    assert len(page.watch.wire.comm_opens()) == page.comm_count() > 3
     page.set_source(1, "x")
     page.run_all()
     assert page.text(1) == "21"
     assert page.execution_count(3) == 8
     assert page.screenshot(f"driver-{kind}").stat().st_size > 10_000
+
+
+def test_shows_a_voila_page(open_voila: Callable[..., VoilaPage]) -> None:
+    """A Voila page shows the outputs, and its widgets reach their kernel."""
+    page = open_voila(["print('hello from', 6 * 7)", BUTTON])
+    expect(page.page.get_by_text("hello from 42")).to_be_visible()
+    page.page.get_by_role("button", name="Press").click()
+    expect(page.page.get_by_text("pressed", exact=True)).to_be_visible()
+    assert not page.watch.errors, "\n".join(page.watch.errors)
 
 
 def test_interrupts(open_notebook: Callable[..., NotebookPage]) -> None:
@@ -54,8 +63,8 @@ def test_interrupts(open_notebook: Callable[..., NotebookPage]) -> None:
 def test_page_errors_are_seen(open_notebook: Callable[..., NotebookPage]) -> None:
     """An exception that nothing in the page caught is on record, and nothing else is."""
     page = open_notebook(["1"])
-    assert page.errors == []
+    assert not page.watch.errors, "\n".join(page.watch.errors)
     page.page.evaluate("() => { setTimeout(() => { throw new Error('planted'); }, 0); }")
     page.page.wait_for_timeout(200)
-    assert len(page.errors) == 1
-    assert "planted" in page.errors[0]
+    assert len(page.watch.errors) == 1
+    assert "planted" in page.watch.errors[0]
