@@ -136,6 +136,11 @@ class View(anywidget.AnyWidget):
             self._dirty = True
         self._wake()
 
+    def refresh_now(self) -> None:
+        """Send the state at once. On the main loop only; for the last word of a view."""
+        self._dirty = True
+        self._flush()
+
     def post(self, content: dict[str, Any]) -> None:
         """Send one custom message to the browser, in order. From any thread."""
         with self._view_lock:
@@ -165,6 +170,7 @@ class View(anywidget.AnyWidget):
             outbox, self._outbox = self._outbox, []
         if self.comm is None:  # closed
             return
+        started = self._clock()
         sent = 0
         if outbox:
             message = outbox[0] if len(outbox) == 1 else {"type": "many", "messages": outbox}
@@ -172,8 +178,10 @@ class View(anywidget.AnyWidget):
             sent += 1
         if dirty:
             sent += self.publish()
+        # A large state must not keep the loop busy: drawing takes at most a fifth of its time.
+        ended = self._clock()
         with self._view_lock:
-            self._next_at = self._clock() + sent * MESSAGE_INTERVAL
+            self._next_at = ended + max(sent * MESSAGE_INTERVAL, 4 * (ended - started))
 
     def _next_data(self) -> dict[str, Any]:
         self._rev += 1
@@ -226,7 +234,7 @@ class View(anywidget.AnyWidget):
         return None
 
     def _run_handler(self, handler: Callable[[dict[str, Any]], Any], content: Any) -> None:
-        with self._shown():
+        with self._handling():
             outcome = handler(content)
             if inspect.iscoroutine(outcome):
                 self._scheduler.spawn(self._guarded(outcome))
@@ -238,7 +246,7 @@ class View(anywidget.AnyWidget):
             self._show_problem(error)
 
     @contextlib.contextmanager
-    def _shown(self) -> Iterator[None]:
+    def _handling(self) -> Iterator[None]:
         """Show what a handler prints and how it fails: there is no cell that would."""
         printed = _OwnThreadText(sys.stdout)
         try:

@@ -1,0 +1,143 @@
+"""Any Python value as JSON text of a bounded size, with a note of what was left out.
+
+The whole value may be a gigabyte, and this runs on the kernel's loop: the work is bounded by
+what is shown, not by what there is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from typing import Any, NamedTuple
+
+from agtools_nb.jsonable import MAX_DEPTH, jsonable
+
+ITEM_COST = 4
+"""Characters that a container's item takes at least, for budgeting."""
+
+
+class Preview(NamedTuple):
+    """A value as JSON text.
+
+    Attributes:
+        text: JSON text; every number in full.
+        note: What was left out, for people; ``""`` when all is there.
+    """
+
+    text: str
+    note: str
+
+
+def preview(value: Any, limit: int, *, indent: int | None = None) -> Preview:
+    """Return ``value`` as JSON text of about ``limit`` characters at most. Never raises."""
+    budget = _Budget(limit)
+    shown = budget.cut(value, ())
+    text = json.dumps(shown, ensure_ascii=False, indent=indent)
+    return Preview(text, "; ".join(budget.notes()))
+
+
+def cut_text(text: str, limit: int) -> Preview:
+    """Return the first ``limit`` characters of a text, and a note if there are more."""
+    if len(text) <= limit:
+        return Preview(text, "")
+    return Preview(text[:limit], f"first {limit:,} of {len(text):,} characters")
+
+
+class _Budget:
+    def __init__(self, limit: int) -> None:
+        self.left = limit
+        self.limit = limit
+        self.items = 0
+        self.characters = 0
+
+    def notes(self) -> Iterable[str]:
+        if self.items:
+            yield f"{self.items:,} {'item' if self.items == 1 else 'items'} left out"
+        if self.characters:
+            yield f"{self.characters:,} characters left out"
+
+    def cut(self, value: Any, parents: tuple[int, ...]) -> Any:
+        if isinstance(value, str):
+            return self.text(value)
+        if value is None or isinstance(value, (bool, int, float)):
+            return self.scalar(jsonable(value))
+        if isinstance(value, (Mapping, list, tuple, set, frozenset)):
+            return self.container(value, parents)
+        try:
+            value = self.sliced(value)
+        except Exception:  # noqa: BLE001 - a foreign object may do anything; jsonable copes
+            pass
+        converted = jsonable(value)
+        if isinstance(converted, (dict, list)):
+            return self.container(converted, parents)
+        return self.text(converted) if isinstance(converted, str) else self.scalar(converted)
+
+    def scalar(self, value: Any) -> Any:
+        self.left -= len(str(value)) if not isinstance(value, str) else len(value)
+        return value
+
+    def text(self, value: str) -> str:
+        whole = str.__str__(value)
+        room = max(self.left, 40)
+        shown = whole if len(whole) <= room * 1.2 else whole[:room]
+        if len(shown) < len(whole):
+            self.characters += len(whole) - len(shown)
+            shown += f"… {len(whole) - len(shown):,} more characters"
+        self.left -= len(shown)
+        clean: str = jsonable(shown)
+        return clean
+
+    def container(self, value: Any, parents: tuple[int, ...]) -> Any:
+        kind = type(value).__name__
+        if id(value) in parents:
+            return self.scalar(f"<cycle: {kind}>")
+        if len(parents) >= MAX_DEPTH:
+            return self.scalar(f"<too deep: {kind}>")
+        inner = (*parents, id(value))
+        try:
+            if isinstance(value, Mapping):
+                return self.mapping(value, inner)
+            return self.sequence(value, inner)
+        except Exception:  # noqa: BLE001 - changed under our hands, or its own __iter__ failed
+            return self.text(jsonable(f"<unreadable: {kind}>"))
+
+    def mapping(self, value: Mapping[Any, Any], parents: tuple[int, ...]) -> dict[str, Any]:
+        out: dict[str, Any] = {}
+        for key, item in value.items():
+            if self.left <= 0:
+                return self.rest_of_mapping(out, len(value) - len(out))
+            name = self.text(next(iter(jsonable({key: None}))))
+            self.left -= ITEM_COST
+            out[name] = self.cut(item, parents)
+        return out
+
+    def rest_of_mapping(self, out: dict[str, Any], rest: int) -> dict[str, Any]:
+        self.items += rest
+        out["…"] = f"{rest:,} more"
+        return out
+
+    def sequence(self, value: Any, parents: tuple[int, ...]) -> list[Any]:
+        if isinstance(value, (set, frozenset)):
+            # Sorting costs too much when only the first few are shown.
+            value = jsonable(value) if len(value) <= self.left else list(islice(value, self.left))
+        out: list[Any] = []
+        for item in value:
+            if self.left <= 0:
+                rest = len(value) - len(out)
+                self.items += rest
+                out.append(f"… {rest:,} more")
+                break
+            self.left -= ITEM_COST
+            out.append(self.cut(item, parents))
+        return out
+
+    def sliced(self, value: Any) -> Any:
+        """Keep only as many rows of an array or a data frame as could be shown."""
+        module = type(value).__module__.partition(".")[0]
+        rows = max(self.left // ITEM_COST, 1)
+        dimensions: int = getattr(value, "ndim", 0) if module in ("numpy", "pandas") else 0
+        if dimensions and len(value) > rows:
+            self.items += len(value) - rows
+            return value[:rows]
+        return value
