@@ -1,0 +1,83 @@
+"""Notebook cells that several scenarios start from."""
+
+from __future__ import annotations
+
+SETUP = """\
+import asyncio, enum, time
+from typing import Literal
+from pydantic import BaseModel, Field
+from agtools_nb import Toolkit, ToolCall, ToolContext
+tk = Toolkit()
+"""
+
+# Waiting tools note when they were started and when they were stopped, on the kernel's own clock.
+WAITING = """\
+began, stopped = [], []
+
+@tk.tool
+async def wait(seconds: float) -> str:
+    "Wait without blocking anything."
+    began.append(time.monotonic())
+    try:
+        await asyncio.sleep(seconds)
+    except asyncio.CancelledError:
+        stopped.append(time.monotonic())
+        raise
+    return f"waited {seconds} s"
+
+@tk.tool
+def block(seconds: float) -> str:
+    "Block a thread."
+    time.sleep(seconds)
+    return f"blocked {seconds} s"
+
+@tk.tool
+async def fail(reason: str) -> str:
+    "Fail at once."
+    raise ValueError(reason)
+"""
+
+COUNTER = """\
+@tk.tool
+def count(by: int = 1, *, ctx: ToolContext) -> int:
+    "Add to the counter that all tools of this notebook share."
+    return ctx.update_state("counter", lambda old: (old or 0) + by)
+"""
+
+TRIP = """\
+class Pace(enum.Enum):
+    SLOW = "slow"
+    FAST = "fast"
+
+class Stop(BaseModel):
+    "A place on the way."
+    place: str
+    nights: int = Field(1, ge=0, le=30)
+
+@tk.tool
+def plan_trip(
+    city: str,
+    days: int = 3,
+    pace: Pace = Pace.SLOW,
+    transport: Literal["train", "boat"] | None = None,
+    stops: list[Stop] | None = None,
+    note: str | None = None,
+) -> dict:
+    \"\"\"Plan a trip.
+
+    Args:
+        city: Where it starts.
+        days: How long it takes, in days.
+        pace: How fast to travel.
+        transport: How to travel, if it matters.
+        stops: Places on the way, in order.
+        note: Anything else.
+    \"\"\"
+    print("planning", city)
+    return {"city": city, "days": days, "pace": pace.value, "stops": [stop.place for stop in stops or []]}
+"""
+
+
+def batch(name: str, times: int, **arguments: object) -> str:
+    """Return the source of a list of equal calls."""
+    return f"[ToolCall({name!r}, {arguments!r})] * {times}"
