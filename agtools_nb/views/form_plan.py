@@ -22,13 +22,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from agtools_nb.define import bounds_text
 from agtools_nb.jsonable import shorten
 from agtools_nb.views import form_schema as schemas
 from agtools_nb.views.form_schema import CannotDrawError, JsonSchema
 from agtools_nb.views.form_words import (
     ABOUT_LIMIT,
     Field,
-    bounds_text,
     default_notes,
     enum_notes,
     json_of,
@@ -82,6 +82,7 @@ def plan_form(schema: Any) -> Plan:
     """Plan the fields for a tool's input schema. Never raises, whatever ``schema`` is."""
     planner = _Planner(schema if isinstance(schema, dict) else {})
     root = planner.field(schema)
+    _flatten_unions(root, planner.defs)
     plan = Plan(root, planner.defs)
     full = plan.resolve(root)
     if full["kind"] not in ("object", "union", "json"):
@@ -90,6 +91,35 @@ def plan_form(schema: Any) -> Plan:
         # {"type": "object"} is how many tools say that they take no arguments
         root = {**full, "quiet": True}
     return Plan(root, planner.defs)
+
+
+def _flatten_unions(root: Field, defs: dict[str, Field]) -> None:
+    """Put the branches of unions within unions side by side: one place, one type switch."""
+    plan = Plan(root, defs)
+    todo = [root, *defs.values()]
+    while todo:
+        field = todo.pop()
+        todo += [*field.get("fields", ()), *field.get("prefix", ())]
+        todo += [child for child in (field.get("items"), field.get("extra")) if child]
+        if field["kind"] != "union":
+            continue
+        flat, seen = [], {id(field["branches"])}
+        inner = list(field["branches"])
+        while inner:
+            branch = inner.pop(0)
+            full = plan.resolve(branch)
+            if full["kind"] != "union":
+                flat.append(branch)
+            elif id(full["branches"]) not in seen:
+                seen.add(id(full["branches"]))
+                inner[:0] = [dict(one) for one in full["branches"]]
+                field |= {"nullable": True} if full.get("nullable") else {}
+        if len(seen) > 1:
+            flat = _different(_joined_options(flat))
+            field["branches"] = flat
+            field["tags"] = label_branches(flat, [plan.resolve(one) for one in flat])
+            field["type"] = type_text(field)
+        todo += field["branches"]
 
 
 def _says_extra(schema: Any) -> bool:
@@ -120,7 +150,7 @@ class _Planner:
         except CannotDrawError as reason:
             planned = _json_field(str(reason))
             self._annotate(planned, schema)
-        except Exception as error:  # a malformed schema: any keyword may hold anything
+        except Exception as error:  # noqa: BLE001 - any keyword of a bad schema may hold anything
             planned = _json_field(f"its schema cannot be read ({type(error).__name__})")
             if isinstance(schema, dict) and isinstance(schema.get("description"), str):
                 planned["about"] = shorten(schema["description"], ABOUT_LIMIT)
@@ -151,7 +181,7 @@ class _Planner:
         if "default" in schema:
             planned["default"] = json_of(schema["default"])
         if planned["kind"] not in ("union", "ref") and (bounds := bounds_text(schema)):
-            planned["bounds"] = bounds
+            planned["bounds"] = shorten(bounds, 200)
         if notes := [*planned.get("notes", ()), *default_notes(schema)]:
             planned["notes"] = list(dict.fromkeys(notes))
         planned.setdefault("type", type_text(planned))
@@ -268,6 +298,8 @@ class _Planner:
             return self._array(schema, depth)
         if kind == "null":
             return {"kind": "const", "options": options_of([None])}
+        if kind == "string" and isinstance(schema.get("format"), str):
+            return {"kind": kind, "type": f"string ({shorten(schema['format'], 40)})"}
         return {"kind": kind}
 
     def _enum(self, schema: JsonSchema) -> Field:
@@ -363,11 +395,7 @@ class _Planner:
     def _branches(self, planned: list[Field]) -> Field:
         """Join planned branches: constants into one list of options, doubles into one."""
         nullable = any(branch.get("nullable") for branch in planned)
-        planned = _joined_options(planned)
-        different: list[Field] = []
-        for branch in planned:
-            if not any(_draws_alike(branch, other) for other in different):
-                different.append(branch)
+        different = _different(_joined_options(planned))
         if len(different) == 1:
             union = different[0]
         else:
@@ -398,6 +426,14 @@ def _joined_options(planned: list[Field]) -> list[Field]:
     joined: Field = {"kind": "enum", "options": options, **({"notes": notes} if notes else {})}
     joined["type"] = type_text(joined)
     return [joined if b is chosen[0] else b for b in planned if b is chosen[0] or b not in chosen]
+
+
+def _different(branches: list[Field]) -> list[Field]:
+    different: list[Field] = []
+    for branch in branches:
+        if not any(_draws_alike(branch, other) for other in different):
+            different.append(branch)
+    return different
 
 
 def _draws_alike(first: Field, second: Field) -> bool:

@@ -97,10 +97,8 @@ def _merged_properties(first: JsonSchema, second: JsonSchema) -> JsonSchema:
 def _common_type(first: Any, second: Any) -> Any:
     ours, theirs = as_list(first), as_list(second)
     common = [kind for kind in ours if kind in theirs]
-    if "integer" not in common and "integer" in [*ours, *theirs]:
-        # integer is the narrower of integer and number
-        if "number" in [*ours, *theirs] and not ("number" in common):
-            common.append("integer")
+    if {"integer", "number"} <= {*ours, *theirs} and not {"integer", "number"} & {*common}:
+        common.append("integer")  # the narrower of the two
     if not common:
         raise CannotDrawError(f"its types contradict each other: {first!r} and {second!r}")
     return common[0] if len(common) == 1 else common

@@ -26,6 +26,7 @@ MAX_DEPTH = 48
 ABSENT: Final = object()
 """What :func:`value_of` returns for a field that sends nothing."""
 
+_MAX_INT_BITS = 13_000  # Python prints no integer of over 4,300 digits
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _ids = itertools.count(1)
 
@@ -77,11 +78,12 @@ def node_of(value: Any, old: Node | None = None, depth: int = 0) -> Node:
     new = _fresh(value, old, depth)
     if old is None:
         return new
-    new.id = old.id
-    if new.kind == old.kind:
-        new.branch = old.branch
-    if old.kind in ("number", "json") and same_value(value_of(old), value) and not old.fault:
+    same = not old.fault and same_value(value_of(old), value)
+    if same and old.kind in ("number", "json"):
         return old
+    new.id = old.id
+    if new.kind == old.kind and (same or new.kind in ("text", "number", "bool")):
+        new.branch = old.branch  # what else an object holds tells its branch better
     return new
 
 
@@ -91,7 +93,7 @@ def _fresh(value: Any, old: Node | None, depth: int) -> Node:
             return Node("null")
         case bool():
             return Node("bool", flag=value)
-        case int() if type(value) is int and abs(value) < 10**4000:
+        case int() if type(value) is int and value.bit_length() <= _MAX_INT_BITS:
             return Node("number", text=str(value))
         case float() if type(value) is float and math.isfinite(value):
             return Node("number", text=repr(value))

@@ -30,51 +30,6 @@ def plain(value: Any, limit: int = LABEL_LIMIT) -> str:
     return shorten(text, limit)
 
 
-def bounds_text(schema: JsonSchema) -> str:
-    """The limits of a value in words: ``"from 1 to 10"``, ``"at most 80 characters"``."""
-    parts = [
-        _range(schema.get("minimum"), schema.get("maximum"), ""),
-        _exclusive(schema),
-        _range(schema.get("minLength"), schema.get("maxLength"), "character"),
-        _range(schema.get("minItems"), schema.get("maxItems"), "item"),
-        _range(schema.get("minProperties"), schema.get("maxProperties"), "key"),
-    ]
-    if "multipleOf" in schema:
-        parts.append(f"a multiple of {plain(schema['multipleOf'])}")
-    if schema.get("uniqueItems") is True:
-        parts.append("no item twice")
-    if isinstance(schema.get("format"), str):
-        parts.append(f"format {shorten(schema['format'], 40)}")
-    if isinstance(schema.get("pattern"), str):
-        parts.append(f"pattern {shorten(schema['pattern'], 80)}")
-    return ", ".join(part for part in parts if part)
-
-
-def _range(low: Any, high: Any, unit: str) -> str:
-    low = None if unit and low == 0 else low
-    if low is None and high is None:
-        return ""
-    last = high if high is not None else low
-    if unit:
-        unit = f" {unit}" if last == 1 else f" {unit}s"
-    if low is None:
-        return f"at most {plain(high)}{unit}"
-    if high is None:
-        return f"at least {plain(low)}{unit}"
-    if same(low, high):
-        return f"exactly {plain(low)}{unit}"
-    return f"from {plain(low)} to {plain(high)}{unit}"
-
-
-def _exclusive(schema: JsonSchema) -> str:
-    parts = []
-    # Draft 4 has booleans here, which only sharpen `minimum`.
-    for keyword, words in (("exclusiveMinimum", "more than"), ("exclusiveMaximum", "less than")):
-        if not isinstance(schema.get(keyword), (bool, type(None))):
-            parts.append(f"{words} {plain(schema[keyword])}")
-    return ", ".join(parts)
-
-
 def default_notes(schema: JsonSchema) -> list[str]:
     """What contradicts itself about a schema's default."""
     if "default" not in schema:

@@ -1,0 +1,366 @@
+"""``FormView``: a tool's arguments as a form. Python holds them; the page draws and asks."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from typing import Any
+
+import traitlets
+
+from agtools_nb.arguments import Prepared, prepare
+from agtools_nb.calls import Fault, ToolCall, ToolResult
+from agtools_nb.define import Tool
+from agtools_nb.jsonable import shorten
+from agtools_nb.views import markup
+from agtools_nb.views.base import Scheduler, View
+from agtools_nb.views.form_edits import EditRefusedError, apply, put
+from agtools_nb.views.form_plan import Plan, plan_form
+from agtools_nb.views.form_preview import marked_lines
+from agtools_nb.views.form_tree import (
+    Node,
+    node_of,
+    parse_json,
+    same_value,
+    sends,
+    text_faults,
+    value_of,
+)
+from agtools_nb.views.form_wire import left_empty, wire_tree, with_values
+from agtools_nb.views.form_words import json_of
+from agtools_nb.views.result import body_html, call_detail, headline_html, result_text
+from agtools_nb.views.values import preview
+
+RESULT_LIMIT = 40_000
+"""Characters of a result that the page is sent."""
+
+_CLIENTS = 16
+"""Pages whose edits are remembered, to tell each what it already has."""
+
+Run = Callable[[dict[str, Any]], Awaitable[ToolResult]]
+
+
+class FormView(View):
+    """A form for one tool: fill it, see what the tool will get, run it.
+
+    Each field is unset, null or a value, and an empty text is a value. Nothing is sent that
+    nobody set, with one exception, shown before it happens: when a form that started blank
+    is *run*, a required text that was left empty is sent as ``""``, and a required constant
+    as its one value. A form that was given arguments (here, by :attr:`arguments` or as JSON)
+    runs exactly those.
+
+    Args:
+        scheduler: Where handlers and runs go.
+        tool: Whose arguments these are.
+        arguments: What the form shows first. Default: nothing is set.
+        run: Runs the tool on arguments as they came; ``None``: there is no Run button.
+        stop: Cancels what ``run`` started; ``None``: there is no Stop button.
+    """
+
+    _view = "form"
+    plan = traitlets.Dict().tag(sync=True)
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        tool: Tool,
+        arguments: Mapping[str, Any] | None = None,
+        run: Run | None = None,
+        stop: Callable[[], None] | None = None,
+    ) -> None:
+        self._tool = tool
+        self._run, self._stop = run, stop
+        self._form_lock = threading.RLock()
+        self._plan: Plan = plan_form(tool.input_schema)
+        self._root = node_of(dict(arguments or {}))
+        self._blank = arguments is None
+        self._attempted = arguments is not None
+        self._typed_json: str | None = None
+        self._json_fault = ""
+        self._seen: dict[str, int] = {}
+        self._running = False
+        self._result: ToolResult | None = None
+        self._ran_with: dict[str, Any] | None = None
+        self._cached: Prepared | None = None
+        super().__init__(scheduler)
+
+    @traitlets.default("plan")
+    def _default_plan(self) -> dict[str, Any]:
+        return self._plan.wire()
+
+    # -- for Python ---------------------------------------------------------------------------
+
+    @property
+    def tool(self) -> Tool:
+        """The tool whose form this is."""
+        return self._tool
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What is set in the form, exactly; a fresh copy. Assigning replaces all of it."""
+        with self._form_lock:
+            found: dict[str, Any] = json.loads(json.dumps(value_of(self._root)))
+        return found
+
+    @arguments.setter
+    def arguments(self, arguments: Mapping[str, Any]) -> None:
+        with self._form_lock:
+            self._root = node_of(dict(arguments), self._root)
+            self._blank, self._attempted = False, True
+            self._changed()
+
+    def __getitem__(self, name: str) -> Any:
+        return self.arguments[name]
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        with self._form_lock:
+            fields = self._plan.resolve(self._plan.root)
+            node = node_of(value, self._root.entries.get(name))
+            put({"fields": fields.get("fields", [])}, self._root, name, node)
+            self._changed()
+
+    def __delitem__(self, name: str) -> None:
+        with self._form_lock:
+            if name not in self._root.entries or not sends(self._root.entries[name]):
+                raise KeyError(name)
+            del self._root.entries[name]
+            self._changed()
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.arguments
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.arguments)
+
+    @property
+    def prepared(self) -> Prepared:
+        """What running the form now would give the tool: coerced, with what does not fit."""
+        with self._form_lock:
+            if self._cached is None:
+                self._cached = prepare(self._tool, self._outgoing())
+            return self._cached
+
+    @property
+    def result(self) -> ToolResult | None:
+        """What the last run came to; ``None`` before the first has ended."""
+        return self._result
+
+    def set_tool(self, tool: Tool) -> None:
+        """Show the form of ``tool`` instead, as after its cell ran again. What is set stays."""
+        with self._form_lock:
+            self._tool = tool
+            self._plan = plan_form(tool.input_schema)
+            self.plan = self._plan.wire()
+            self._changed()
+
+    # -- from the browser ---------------------------------------------------------------------
+
+    def on_edit(self, content: dict[str, Any]) -> None:
+        """Change one field, as :func:`agtools_nb.views.form_edits.apply` takes it."""
+        with self._form_lock:
+            self._note(content)
+            if self._json_fault:  # the fields do not show what was typed as JSON: first decide
+                return
+            before = value_of(self._root)
+            try:
+                apply(self._plan, self._root, content)
+            except EditRefusedError as refused:
+                where = {"client": content.get("client"), "path": content.get("path")}
+                self.post({"type": "refused", "text": str(refused), **where})
+            keep = self._typed_json if same_value(before, value_of(self._root)) else None
+            self._changed(typed_json=keep)
+
+    def on_json(self, content: dict[str, Any]) -> None:
+        """Take the JSON tab's text; what does not parse stays as it was typed."""
+        text = content.get("text")
+        if not isinstance(text, str):
+            return
+        with self._form_lock:
+            self._note(content)
+            fault = ""
+            try:
+                value = parse_json(text) if text.strip() else {}
+                if not isinstance(value, dict):
+                    fault = 'not an object: the arguments are {"name": value, ...}'
+                elif not same_value(value, value_of(self._root)):
+                    self._root = node_of(value, self._root)
+                    self._blank, self._attempted = False, True
+            except ValueError as error:
+                fault = str(error)
+            self._changed(typed_json=text, fault=fault)
+
+    def on_discard(self, content: dict[str, Any]) -> None:
+        """Drop JSON text that does not parse; the last good arguments stay."""
+        with self._form_lock:
+            self._note(content)
+            self._changed()
+
+    def on_clear(self, content: dict[str, Any]) -> None:
+        """Unset everything."""
+        with self._form_lock:
+            self._note(content)
+            self._root = Node("object", id=self._root.id)
+            self._blank, self._attempted = True, False
+            self._changed()
+
+    def on_run(self, content: dict[str, Any]) -> None:
+        """Run the tool on what the form holds, unless it runs or holds text that is not JSON."""
+        if self._run is None:
+            return
+        with self._form_lock:
+            self._note(content)
+            self._attempted = True
+            self.refresh()
+            if self._running or self._text_faults():
+                return
+            self._running = True
+            arguments = self._outgoing()
+        self._scheduler.spawn(self._run_once(self._run, arguments))
+
+    def on_stop(self, content: dict[str, Any]) -> None:
+        """Cancel the run."""
+        if self._running and self._stop is not None:
+            self._stop()
+
+    async def _run_once(self, run: Run, arguments: dict[str, Any]) -> None:
+        result: ToolResult | None = None
+        try:
+            result = await run(json.loads(json.dumps(arguments)))
+        except asyncio.CancelledError:
+            result = ToolResult(self._tool.name, error="cancelled", status="cancelled")
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever fails here has no cell to fail in
+            self._show_problem(error)
+        finally:
+            with self._form_lock:
+                self._running = False
+                self._result, self._ran_with = result, arguments
+            self.refresh()
+
+    # -- state --------------------------------------------------------------------------------
+
+    def _note(self, content: Mapping[str, Any]) -> None:
+        """Remember how far a page's edits have come."""
+        client, seq = content.get("client"), content.get("seq")
+        if isinstance(client, str) and len(client) < 64 and type(seq) is int:
+            self._seen.pop(client, None)
+            self._seen[client] = seq
+            while len(self._seen) > _CLIENTS:
+                del self._seen[next(iter(self._seen))]
+
+    def _changed(self, typed_json: str | None = None, fault: str = "") -> None:
+        self._typed_json, self._json_fault = typed_json, fault
+        self._cached = None
+        self.refresh()
+
+    def _left(self) -> dict[str, Any]:
+        return dict(left_empty(self._plan, self._root)) if self._blank else {}
+
+    def _outgoing(self) -> dict[str, Any]:
+        """What Run sends."""
+        return with_values(value_of(self._root), self._left())
+
+    def _text_faults(self) -> list[tuple[str, str]]:
+        return [*text_faults(self._root), *([("", self._json_fault)] if self._json_fault else [])]
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return what the page draws; see ``widgets/form/types.d.ts``."""
+        with self._form_lock:
+            arguments = value_of(self._root)
+            prepared, left = self.prepared, self._left()
+            shown_json = self._typed_json
+            return {
+                "tool": {"name": self._tool.name, "about": shorten(self._tool.description, 4_000)},
+                "seen": dict(self._seen),
+                "tree": wire_tree(self._plan, self._root),
+                "left": list(left),
+                "json": json_of(arguments, indent=2) if shown_json is None else shown_json,
+                "json_fault": self._json_fault,
+                "faults": self._faults(prepared),
+                "came": marked_lines(arguments, _marks(prepared, left, came=True)),
+                "gets": marked_lines(prepared.arguments, _marks(prepared, left, came=False)),
+                "unchanged": same_value(arguments, prepared.arguments),
+                "ok": prepared.ok and not self._text_faults(),
+                "can_run": self._run is not None,
+                "can_stop": self._stop is not None,
+                "running": self._running,
+                "result": self._result_wire(),
+            }
+
+    def _faults(self, prepared: Prepared) -> list[dict[str, Any]]:
+        """What is wrong, place by place. What is merely still missing is ``quiet`` at first."""
+        found = [{"at": at, "text": text} for at, text in self._text_faults()]
+        for fault in prepared.faults:
+            wire: dict[str, Any] = {"at": fault.pointer, "text": _short(fault)}
+            if fault.got == "nothing":
+                wire |= {"missing": True, "quiet": not self._attempted}
+            found.append(wire)
+        return found
+
+    def _result_wire(self) -> dict[str, Any] | None:
+        result = self._result
+        if result is None:
+            return None
+        call = ToolCall(result.name, self._ran_with or {})
+        detail = call_detail(call, result.arguments, result.coercions, result, RESULT_LIMIT)
+        stale = self._ran_with is not None and not same_value(self._ran_with, self._outgoing())
+        return {**detail, "status": result.status, "duration": result.duration, "stale": stale}
+
+    # -- static forms -------------------------------------------------------------------------
+
+    def static_html(self) -> str:
+        """Return the arguments as a table, with the result of the last run."""
+        with self._form_lock:
+            arguments, prepared = value_of(self._root), self.prepared
+        rows = []
+        for parameter in self._tool.parameters:
+            name = parameter.name
+            value: markup.Html = markup.small("unset")
+            if name in arguments:
+                value = markup.code(preview(arguments[name], 500).text)
+            rows.append(
+                [
+                    [markup.code(name), " *" if parameter.required else ""],
+                    parameter.type_text,
+                    value,
+                    shorten(parameter.description, 200),
+                ]
+            )
+        parts = [
+            markup.tag("p", markup.tag("strong", self._tool.name), " · form"),
+            markup.table(["argument", "type", "value", "meaning"], rows)
+            or markup.tag("p", "It takes no arguments."),
+        ]
+        if arguments and prepared.arguments is not None and prepared.changes:
+            got = preview(prepared.arguments, 2_000).text
+            parts.append(markup.tag("p", "The tool gets ", markup.code(got)))
+        if self._result is not None:
+            parts += [headline_html(self._result), body_html(self._result)]
+        return markup.tag("div", *parts)
+
+    def static_text(self) -> str:
+        """Return the arguments as JSON, with the result of the last run."""
+        text = f"form of {self._tool.name}: {preview(self.arguments, 2_000).text}"
+        return text if self._result is None else f"{text}\n{result_text(self._result)}"
+
+
+def _short(fault: Fault) -> str:
+    """A fault's sentence without the place, beside which it is shown."""
+    if fault.got == "nothing":
+        return f"required: {fault.expected}"
+    return shorten(fault.message.removeprefix(f"{fault.pointer}: "), 500)
+
+
+def _marks(
+    prepared: Prepared, left: Mapping[str, Any], *, came: bool
+) -> dict[str, tuple[str, str]]:
+    """Remarks on the arguments as they came, or as the tool gets them, by JSON pointer."""
+    marks = {change.pointer: ("changed", "" if came else change.rule) for change in prepared.changes}
+    if not came:
+        marks |= {f"/{name}": ("default", "default") for name in prepared.defaulted}
+        marks |= dict.fromkeys(left, ("left", "left empty"))
+    # What a fault says stands at its field; here the line is only marked.
+    marks |= {fault.pointer: ("fault", "" if came else "does not fit") for fault in prepared.faults if fault.pointer}
+    return marks
