@@ -8,10 +8,18 @@ const CHUNK = 100;
 const LONG_TEXT = 600;
 
 /**
+ * @typedef {object} TreeOptions
+ * @property {number} [open] how many levels start open, default 1
+ * @property {Map<string, boolean>} [memory] JSON Pointers that were opened or closed by hand; keep
+ *   it to draw a changed value with the same branches open
+ * @property {ReadonlyMap<string, string>} [marks] JSON Pointers to highlight, with a remark
+ */
+
+/**
  * Draw JSON text. Text that is not JSON is shown as it is.
  *
  * @param {string} text
- * @param {{ open?: number }} [options] `open`: how many levels start open, default 1
+ * @param {TreeOptions} [options]
  * @returns {HTMLElement}
  */
 export function jsonTree(text, options = {}) {
@@ -22,25 +30,31 @@ export function jsonTree(text, options = {}) {
   } catch {
     return h("div", { class: "agt-tree" }, longText(text, "agt-plain"));
   }
-  return h("div", { class: "agt-tree" }, branch(null, node, options.open ?? 1));
+  return h("div", { class: "agt-tree" }, branch(null, "", node, options.open ?? 1, options));
 }
 
 /**
  * @param {string | null} name
+ * @param {string} pointer
  * @param {JsonNode} node
  * @param {number} open levels
+ * @param {TreeOptions} options
  * @returns {HTMLElement}
  */
-function branch(name, node, open) {
+function branch(name, pointer, node, open, options) {
   const label =
     name === null ? null : [h("span", { class: "agt-key" }, name === "" ? '""' : name), ": "];
+  const mark = options.marks?.get(pointer);
+  const remark = mark ? h("span", { class: "agt-remark" }, mark) : null;
+  const marked = mark === undefined ? "" : " agt-marked";
   if (node.kind !== "object" && node.kind !== "array") {
-    return h("div", { class: "agt-leaf" }, label, leaf(node));
+    return h("div", { class: `agt-leaf${marked}` }, label, leaf(node), remark);
   }
   const count = node.kind === "object" ? node.entries.length : node.items.length;
   if (count === 0) {
     const empty = node.kind === "object" ? "{}" : "[]";
-    return h("div", { class: "agt-leaf" }, label, h("span", { class: "agt-quiet" }, empty));
+    const value = h("span", { class: "agt-quiet" }, empty);
+    return h("div", { class: `agt-leaf${marked}` }, label, value, remark);
   }
   const size = node.kind === "object" ? `{${count}}` : `[${count}]`;
   const body = h("div", { class: "agt-children" });
@@ -51,35 +65,24 @@ function branch(name, node, open) {
         node.kind === "object"
           ? /** @type {[string, JsonNode]} */ (node.entries[index])
           : /** @type {[string, JsonNode]} */ ([String(index), node.items[index]]);
-      body.append(branch(key, child, open - 1));
+      const place = `${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+      body.append(branch(key, place, child, open - 1, options));
     }
-    if (upto < count) {
-      const button = h(
-        "button",
-        {
-          class: "agt-link",
-          type: "button",
-          on: {
-            click: () => {
-              button.remove();
-              more(upto);
-            },
-          },
-        },
-        `Show ${Math.min(CHUNK, count - upto)} more of ${count - upto}`,
-      );
-      body.append(button);
-    }
+    if (upto < count) body.append(moreButton(count - upto, () => more(upto)));
   };
   const details = h(
     "details",
-    { class: "agt-branch" },
+    { class: `agt-branch${marked}`, open: options.memory?.get(pointer) ?? open > 0 },
     h(
       "summary",
-      null,
+      {
+        // Not on "toggle": that also fires for the branches that are drawn open.
+        on: { click: () => options.memory?.set(pointer, !details.open) },
+      },
       label,
       h("span", { class: "agt-quiet agt-size" }, size),
       h("span", { class: "agt-preview" }, brief(node, 70)),
+      remark,
     ),
     body,
   );
@@ -87,11 +90,30 @@ function branch(name, node, open) {
     if (details.open && !body.hasChildNodes()) more(0);
   };
   details.addEventListener("toggle", draw);
-  if (open > 0) {
-    details.open = true;
-    draw();
-  }
+  draw();
   return details;
+}
+
+/**
+ * @param {number} left
+ * @param {() => void} more
+ */
+function moreButton(left, more) {
+  const button = h(
+    "button",
+    {
+      class: "agt-link",
+      type: "button",
+      on: {
+        click: () => {
+          button.remove();
+          more();
+        },
+      },
+    },
+    `Show ${Math.min(CHUNK, left)} more of ${left.toLocaleString("en")}`,
+  );
+  return button;
 }
 
 /**

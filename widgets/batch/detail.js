@@ -1,0 +1,166 @@
+/** What a row shows when it is open: arguments, outcome, printed text. */
+
+/** @import { Child } from "../lib/types" */
+import { copyButton } from "../lib/copy.js";
+import { h } from "../lib/dom.js";
+import { jsonTree, longText } from "../lib/tree.js";
+
+/**
+ * @typedef {object} Detail
+ * @property {string} sent arguments as they came
+ * @property {string} sent_note
+ * @property {string} [got] arguments as the tool gets them, JSON text
+ * @property {string} [got_note]
+ * @property {[pointer: string, before: string, after: string, rule: string][]} changes
+ * @property {string} [result] JSON text
+ * @property {string} [result_note]
+ * @property {string} [error] what the model sees
+ * @property {string} [error_note]
+ * @property {{ pointer: string, expected: string, got: string }[]} [faults]
+ * @property {string} [traceback]
+ * @property {string} [stdout]
+ * @property {string} [stdout_note]
+ * @property {string} [stderr]
+ * @property {string} [stderr_note]
+ * @property {string[]} [notes]
+ */
+
+/**
+ * @param {Detail} detail
+ * @returns {HTMLElement}
+ */
+export function detailOf(detail) {
+  return h(
+    "div",
+    { class: "agt-detail" },
+    argumentsOf(detail),
+    detail.result !== undefined &&
+      section(
+        "Result",
+        detail.result_note,
+        jsonTree(detail.result, { open: 2 }),
+        copyButton(() => detail.result ?? "", "result"),
+      ),
+    detail.error !== undefined &&
+      section(
+        "What the model sees",
+        detail.error_note,
+        h("div", { class: "agt-errortext agt-mono" }, longText(detail.error)),
+        copyButton(() => detail.error ?? "", "error"),
+      ),
+    detail.faults && detail.faults.length > 0 && section("Faults", "", faults(detail.faults)),
+    detail.traceback &&
+      section(
+        "Traceback",
+        "",
+        h(
+          "details",
+          null,
+          h("summary", { class: "agt-quiet" }, "for the tool's author; the model never sees it"),
+          h("pre", { class: "agt-pre" }, detail.traceback),
+        ),
+      ),
+    detail.stdout && printed("Printed", detail.stdout, detail.stdout_note),
+    detail.stderr && printed("stderr", detail.stderr, detail.stderr_note),
+    detail.notes &&
+      detail.notes.length > 0 &&
+      section(
+        "Notes",
+        "",
+        detail.notes.map((note) => h("div", null, note)),
+      ),
+  );
+}
+
+/** @param {Detail} detail */
+function argumentsOf(detail) {
+  const { changes, got } = detail;
+  if (got === undefined || changes.length === 0) {
+    return section(
+      got === undefined ? "Arguments as sent" : "Arguments",
+      detail.sent_note,
+      jsonTree(got ?? detail.sent, { open: 2 }),
+    );
+  }
+  const before = new Map(changes.map(([pointer]) => [pointer, ""]));
+  const after = new Map(
+    changes.map(([pointer, from, , rule]) => [pointer, `was ${from} · ${rule}`]),
+  );
+  return [
+    section("As sent", detail.sent_note, jsonTree(detail.sent, { open: 2, marks: before })),
+    section("As the tool got them", detail.got_note, [
+      changes.some(([pointer]) => pointer === "") &&
+        h("div", { class: "agt-quiet" }, changes.find(([pointer]) => pointer === "")?.[3]),
+      jsonTree(got, { open: 2, marks: after }),
+    ]),
+  ];
+}
+
+/**
+ * @param {string} title
+ * @param {string} text
+ * @param {string | undefined} note
+ */
+function printed(title, text, note) {
+  return section(
+    title,
+    note,
+    h("pre", { class: "agt-pre", tabindex: "0" }, text),
+    copyButton(() => text, title),
+  );
+}
+
+/** @param {NonNullable<Detail["faults"]>} list */
+function faults(list) {
+  return h(
+    "table",
+    { class: "agt-table" },
+    h(
+      "thead",
+      null,
+      h(
+        "tr",
+        null,
+        ["Where", "Expected", "Got"].map((title) => h("th", { scope: "col" }, title)),
+      ),
+    ),
+    h(
+      "tbody",
+      null,
+      list.map((fault) =>
+        h(
+          "tr",
+          null,
+          h("td", { class: "agt-mono" }, fault.pointer || "(all)"),
+          h("td", null, fault.expected),
+          h("td", { class: "agt-mono" }, fault.got),
+        ),
+      ),
+    ),
+  );
+}
+
+/**
+ * @param {string} title
+ * @param {string | undefined} note what was left out
+ * @param {Child} content
+ * @param {Child} [action]
+ */
+function section(title, note, content, action = null) {
+  return h(
+    "div",
+    { class: "agt-part" },
+    h("div", { class: "agt-label" }, title),
+    h(
+      "div",
+      { class: "agt-partbody" },
+      h(
+        "div",
+        { class: "agt-value" },
+        content,
+        note && h("div", { class: "agt-note agt-quiet" }, note),
+      ),
+      action,
+    ),
+  );
+}
