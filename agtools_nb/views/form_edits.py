@@ -271,7 +271,7 @@ def _unset(plan: Plan, place: Place, edit: Mapping[str, Any]) -> None:
 
 
 def _value(plan: Plan, place: Place, edit: Mapping[str, Any]) -> None:
-    """Make it a value: back from JSON, an empty object or array, an empty text."""
+    """Make it a value: back from JSON, or an empty object or array."""
     node, kind = place.node, place.field["kind"]
     if node.kind == "json":
         node.become(node_of(node.value) if node.value is not ABSENT else Node())
@@ -283,8 +283,13 @@ def _value(plan: Plan, place: Place, edit: Mapping[str, Any]) -> None:
             fill_constants(plan, place.field, node, place.union["tags"])
     elif kind == "array" and node.kind != "array":
         node.become(Node("array"))
-    elif kind == "string" and node.kind != "text":
-        node.become(Node("text"))
+
+
+def _empty(plan: Plan, place: Place, edit: Mapping[str, Any]) -> None:
+    """Make a text field the empty text, on purpose."""
+    if place.field["kind"] == "string":
+        _settle(plan, place)
+        place.node.become(Node("text"))
 
 
 def _default(plan: Plan, place: Place, edit: Mapping[str, Any]) -> None:
@@ -407,6 +412,7 @@ _OPS: dict[str, Callable[[Plan, Place, Mapping[str, Any]], None]] = {
     "null": _null,
     "unset": _unset,
     "value": _value,
+    "empty": _empty,
     "default": _default,
     "as_json": _as_json,
     "branch": _branch,
