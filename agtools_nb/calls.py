@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from agtools_nb.errors import ToolExecutionError
+from agtools_nb.jsonable import safe_repr, shorten
 
 Status = Literal["ok", "error", "invalid", "cancelled"]
 
@@ -66,7 +67,7 @@ class ToolCall:
     server_name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ToolResult:
     """What became of one call.
 
@@ -112,6 +113,10 @@ class ToolResult:
     def ok(self) -> bool:
         """Whether the tool ran and returned."""
         return self.error is None
+
+    def __repr__(self) -> str:
+        outcome = self.error if self.error is not None else safe_repr(self.result)
+        return f"<ToolResult {self.name}: {self.status}, {shorten(outcome, 200)}>"
 
     def unwrap(self) -> Any:
         """Return :attr:`result`.

@@ -63,6 +63,10 @@ class Batch:
         """The calls, each with its id."""
         return tuple(attempt.call for attempt in self.attempts)
 
+    def watch(self, observer: Observer) -> None:
+        """Tell one more observer, from now on."""
+        self._observers = (*self._observers, observer)
+
     async def run(self) -> list[ToolResult]:
         """Run all calls and return their results in call order.
 

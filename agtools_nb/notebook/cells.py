@@ -1,0 +1,143 @@
+"""Which cell defined which tool, so that running a cell again replaces its own tools and no others."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from agtools_nb.define import Tool
+from agtools_nb.define.signature import unwrapped
+from agtools_nb.errors import DuplicateToolError
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One execution of a cell.
+
+    Attributes:
+        id: The notebook's id of the cell; ``None`` where the client sends none
+            (consoles, nbclient).
+        run: Tells this execution from every other.
+        number: The number in ``In [3]``.
+    """
+
+    id: str | None
+    run: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Owner:
+    cell: Cell | None
+    origin: str
+
+
+def running_cell() -> Cell | None:
+    """The cell that is being executed; ``None`` outside of IPython."""
+    shell = ipython()
+    if shell is None:
+        return None
+    number = int(shell.execution_count)
+    parent: Any = shell.get_parent() if hasattr(shell, "get_parent") else {}
+    run = str(parent.get("header", {}).get("msg_id") or number)
+    cell_id = parent.get("metadata", {}).get("cellId")
+    return Cell(cell_id if isinstance(cell_id, str) else None, run, number)
+
+
+def ipython() -> Any:
+    """The running IPython shell, ``None`` if there is none. Imports nothing."""
+    module = sys.modules.get("IPython")
+    return None if module is None else module.get_ipython()
+
+
+class Ledger:
+    """Who owns each name of one toolkit.
+
+    Args:
+        drop: Called with a name that its edited cell no longer defines.
+    """
+
+    def __init__(self, drop: Callable[[str], None]) -> None:
+        self._owners: dict[str, _Owner] = {}
+        self._drop = drop
+        _watch_cells(self)
+
+    def claim(self, tool: Tool, *, taken: bool) -> None:
+        """Give ``tool``'s name to the running cell, and write the cell into the tool's origin.
+
+        Args:
+            tool: The tool to be registered.
+            taken: Whether a tool of that name is registered.
+
+        Raises:
+            DuplicateToolError: The name belongs to another cell or module, or to
+                another tool of this very run; the message says where it came from.
+        """
+        cell = running_cell()
+        if cell is not None and _is_interactive(tool):
+            line = getattr(getattr(unwrapped(tool.fn), "__code__", None), "co_firstlineno", None)
+            tool.origin = f"cell [{cell.number}]" + (f", line {line}" if line else "")
+        owner = self._owners.get(tool.name) if taken else None
+        if owner is not None and not _is_rerun(owner.cell, cell):
+            raise DuplicateToolError(
+                f"the name {tool.name!r} is taken by the tool defined in {owner.origin}; this one "
+                f"is defined in {tool.origin}. Rename one of them, or remove the first: "
+                f"tk.remove({tool.name!r})."
+            )
+        self._owners[tool.name] = _Owner(cell, tool.origin)
+
+    def forget(self, name: str) -> None:
+        """The name is free again."""
+        self._owners.pop(name, None)
+
+    def cell_ended(self, cell: Cell, failed: bool) -> None:
+        """Drop what the cell defined in an earlier run and not in this one.
+
+        A cell that failed may just not have come to its tools: it keeps them.
+        """
+        if failed or cell.id is None:
+            return
+        for name, owner in list(self._owners.items()):
+            mine = owner.cell is not None and owner.cell.id == cell.id
+            if mine and owner.cell is not None and owner.cell.run != cell.run:
+                self.forget(name)
+                self._drop(name)
+
+
+def _is_rerun(first: Cell | None, second: Cell | None) -> bool:
+    """Whether the second definition is the first one's cell, run again.
+
+    Where the client sends no cell ids, each input is a redefinition, as it is for
+    any name in Python.
+    """
+    if first is None or second is None:
+        return False
+    return first.id == second.id and first.run != second.run
+
+
+def _is_interactive(tool: Tool) -> bool:
+    return getattr(unwrapped(tool.fn), "__module__", None) == "__main__"
+
+
+_ledgers: weakref.WeakSet[Ledger] = weakref.WeakSet()
+_watched: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+def _watch_cells(ledger: Ledger) -> None:
+    _ledgers.add(ledger)
+    shell = ipython()
+    if shell is not None and shell not in _watched:
+        _watched.add(shell)
+        shell.events.register("post_run_cell", _after_cell)
+
+
+def _after_cell(result: Any) -> None:
+    cell = running_cell()
+    if cell is None:
+        return
+    failed = not getattr(result, "success", False)
+    for ledger in list(_ledgers):
+        ledger.cell_ended(cell, failed)

@@ -1,0 +1,124 @@
+"""The kernel's main loop, taken once: every callback, task and blocking call goes through it."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+from agtools_nb.errors import UsageError
+
+T = TypeVar("T")
+
+
+class KernelLoop:
+    """The event loop that cells run on, reachable from any thread.
+
+    Widget messages come on the main thread or on a subshell's (ipykernel 7.0 to
+    7.3), so nothing here asks for "the current loop" in a callback. Outside a
+    kernel it takes the loop that runs when it is first needed.
+    """
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread = 0
+        self._tasks: set[asyncio.Task[Any]] = set()  # asyncio itself holds tasks only weakly
+        self._take()
+
+    def soon(self, fn: Callable[[], None], /) -> None:
+        """Run ``fn`` on the loop, soon; at once if there is none."""
+        loop = self._take()
+        if loop is None:
+            fn()
+        else:
+            loop.call_soon_threadsafe(fn)
+
+    def later(self, seconds: float, fn: Callable[[], None], /) -> None:
+        """Run ``fn`` on the loop after ``seconds``; at once if there is no loop."""
+        loop = self._take()
+        if loop is None:
+            fn()
+        else:
+            loop.call_soon_threadsafe(loop.call_later, seconds, fn)
+
+    def spawn(self, coro: Coroutine[Any, Any, None], /) -> None:
+        """Start ``coro`` as a task of the loop; run it to its end if there is none."""
+        loop = self._take()
+        if loop is None:
+            asyncio.run(coro)
+        elif self._is_here():
+            self._keep(loop.create_task(coro))
+        else:
+            asyncio.run_coroutine_threadsafe(coro, loop)
+
+    def start(self, coro: Coroutine[Any, Any, T], /) -> asyncio.Task[T]:
+        """Start ``coro`` as a task and return the task. Only on the loop's own thread.
+
+        Raises:
+            UsageError: No loop runs here.
+        """
+        loop = self._take()
+        if loop is None or not self._is_here():
+            coro.close()
+            raise UsageError(
+                "there is no running event loop in this thread; use the blocking twin "
+                "(call_sync, run_sync), or await inside asyncio.run(...)"
+            )
+        return self._keep(loop.create_task(coro))
+
+    def block_on(self, coro: Coroutine[Any, Any, T], stop: Callable[[], None]) -> T:
+        """Run ``coro`` to its end while the caller waits; an interrupt calls ``stop`` first.
+
+        In a cell this re-enters the running loop with nest-asyncio2, which patches
+        asyncio the first time.
+        """
+        loop = self._take()
+        if loop is None:
+            return asyncio.run(coro)
+        if not self._is_here():
+            return asyncio.run_coroutine_threadsafe(coro, loop).result()
+        _make_reentrant(loop)
+        task = loop.create_task(coro)
+        try:
+            return loop.run_until_complete(task)
+        except KeyboardInterrupt:
+            stop()
+            loop.run_until_complete(asyncio.wait([task]))
+            if not task.cancelled():
+                task.exception()  # looked at, so that asyncio does not complain of it later
+            raise
+
+    def _take(self) -> asyncio.AbstractEventLoop | None:
+        """The loop taken before, unless it has ended; else the one that runs in this thread."""
+        if self._loop is not None and not self._loop.is_closed() and self._loop.is_running():
+            return self._loop
+        try:
+            self._loop = asyncio.get_running_loop()
+        except RuntimeError:
+            return None
+        self._thread = threading.get_ident()
+        return self._loop
+
+    def _is_here(self) -> bool:
+        return threading.get_ident() == self._thread
+
+    def _keep(self, task: asyncio.Task[T]) -> asyncio.Task[T]:
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+
+def _make_reentrant(loop: asyncio.AbstractEventLoop) -> None:
+    import nest_asyncio2
+
+    if getattr(asyncio.run, "__module__", "") == "nest_asyncio" and "nest_asyncio" in sys.modules:
+        warnings.warn(
+            "this notebook applied the old nest_asyncio, with which a cell queued behind a "
+            "blocking call can be lost; remove nest_asyncio.apply() and restart the kernel, "
+            "agtools_nb uses nest-asyncio2 by itself",
+            stacklevel=4,
+        )
+    nest_asyncio2.apply(loop)

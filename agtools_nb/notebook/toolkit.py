@@ -1,0 +1,280 @@
+"""``Toolkit``: the tools of a notebook, and everything that shows and runs them."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, overload
+
+from agtools_nb.arguments import Prepared
+from agtools_nb.calls import ToolCall, ToolResult
+from agtools_nb.context import StateStore, ToolContext
+from agtools_nb.define import Tool
+from agtools_nb.define.tool import caller_scope
+from agtools_nb.notebook import display
+from agtools_nb.notebook.cells import Ledger
+from agtools_nb.notebook.display import LiveOutput, Results
+from agtools_nb.notebook.kernel_loop import KernelLoop
+from agtools_nb.notebook.live_run import LiveRun
+from agtools_nb.run import Batch, ToolRunner
+from agtools_nb.run.runner import Call
+from agtools_nb.views.batch import BatchView
+from agtools_nb.views.form import FormView
+from agtools_nb.views.inspector import InspectorView
+from agtools_nb.views.registry import RegistryRow, RegistryView
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What became of the calls of one tool."""
+
+    calls: int = 0
+    failures: int = 0
+    running: int = 0
+    last: ToolResult | None = None
+
+
+class Toolkit:
+    """The tools of a notebook: registered from cells, shown as widgets, run on the kernel's loop.
+
+    As the last line of a cell it shows the registry.
+
+    Args:
+        context: What tools that ask for a ``ToolContext`` are given. Default: a
+            new one, with an empty state.
+
+    Attributes:
+        runner: The :class:`ToolRunner` that holds the tools.
+        context: The context.
+    """
+
+    def __init__(self, *, context: ToolContext | None = None) -> None:
+        self.context = ToolContext() if context is None else context
+        self.runner = ToolRunner(context=self.context)
+        self._loop = KernelLoop()
+        self._ledger = Ledger(self._drop)
+        self._tallies: dict[str, _Tally] = {}
+        self._registries: weakref.WeakSet[RegistryView] = weakref.WeakSet()
+        self._forms: weakref.WeakSet[FormView] = weakref.WeakSet()
+        display.install()
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        """The tools, in the order a model sees them."""
+        return self.runner.tools
+
+    @property
+    def tool_names(self) -> tuple[str, ...]:
+        """Their names, in the same order."""
+        return self.runner.tool_names
+
+    @property
+    def state(self) -> StateStore:
+        """The state that the tools share."""
+        return self.context.state
+
+    @overload
+    def tool(self, fn: Callable[..., Any] | Tool, /) -> Tool: ...
+    @overload
+    def tool(
+        self, fn: None = None, /, **options: Any
+    ) -> Callable[[Callable[..., Any] | Tool], Tool]: ...
+    def tool(self, fn: Callable[..., Any] | Tool | None = None, /, **options: Any) -> Any:
+        """Make a tool of a function and register it: ``@tk.tool``, ``@tk.tool(read_only=True)``.
+
+        Running the cell again replaces its tools; a tool that the edited cell no
+        longer defines disappears. The options are those of :func:`agtools_nb.tool`.
+
+        Raises:
+            DefinitionError: The function cannot be a tool.
+            DuplicateToolError: Another cell or module has a tool of that name.
+        """
+        scope = caller_scope(2)
+
+        def register(given: Callable[..., Any] | Tool) -> Tool:
+            made = given if isinstance(given, Tool) else Tool(given, scope=scope, **options)
+            return self._admit(made)
+
+        return register if fn is None else register(fn)
+
+    def remove(self, name: str) -> None:
+        """Remove a tool.
+
+        Raises:
+            UnknownToolError: There is none of that name.
+        """
+        self.runner.unregister(name)
+        self._ledger.forget(name)
+        self._refresh()
+
+    def form(self, name: str | Tool, /, **arguments: Any) -> FormView:
+        """Return a form for a tool's arguments, with a Run button.
+
+        Args:
+            name: The tool, or its name.
+            arguments: What the form starts with. Default: every field unset.
+
+        Raises:
+            UnknownToolError: There is none of that name.
+        """
+        tool = self.runner.tool(name.name if isinstance(name, Tool) else name)
+        running: list[Batch] = []
+
+        async def run(given: dict[str, Any]) -> ToolResult:
+            batch = self._batch([ToolCall(tool.name, given)])
+            running.append(batch)
+            try:
+                return (await batch.run())[0]
+            finally:
+                running.remove(batch)
+
+        def stop() -> None:
+            for batch in running:
+                batch.stop()
+
+        view = FormView(self._loop, tool, arguments, run, stop)
+        self._forms.add(view)
+        return view
+
+    def call(self, name: str, /, **arguments: Any) -> LiveRun[ToolResult]:
+        """Start one call on the kernel's loop: ``result = await tk.call("convert", value="3")``.
+
+        Returns:
+            A handle; ``await`` gives the :class:`ToolResult`. A failure is a
+            result with an ``error``, never an exception.
+        """
+        return self._start([ToolCall(name, arguments)], lambda results: results[0])
+
+    def run(
+        self, calls: Iterable[Call], *, max_concurrency: int | None = None
+    ) -> LiveRun[Results]:
+        """Start a batch of calls on the kernel's loop, all at once.
+
+        Args:
+            calls: ``ToolCall`` objects, ``(name, arguments)`` pairs, or dicts as
+                providers send them.
+            max_concurrency: Most calls that run at once. Default: all.
+
+        Returns:
+            A handle; ``await`` gives one :class:`ToolResult` a call, in call order.
+        """
+        return self._start(calls, lambda results: results, max_concurrency)
+
+    def call_sync(self, name: str, /, **arguments: Any) -> ToolResult:
+        """Run one call while the cell waits. See :meth:`run_sync`."""
+        return self.run_sync([ToolCall(name, arguments)])[0]
+
+    def run_sync(self, calls: Iterable[Call], *, max_concurrency: int | None = None) -> Results:
+        """Run a batch while the cell waits: the twin of :meth:`run` for code without ``await``.
+
+        It has no Stop button, because the kernel takes no clicks while a cell
+        blocks; interrupting the kernel stops it.
+        """
+        batch = self._batch(calls, max_concurrency)
+        view = self._watched(batch, stop=None)
+        output = LiveOutput(view)
+        output.show()
+        results = Results()
+        display.mark_shown(results)
+        try:
+            results[:] = self._loop.block_on(batch.run(), batch.stop)
+        finally:
+            view.batch_finished()
+            output.update()
+        return results
+
+    def inspect(self) -> InspectorView:
+        """Return a live view of the state: values, and which call changed what and when."""
+        return InspectorView(self._loop, self.state, "State")
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        view = RegistryView(self._loop, self._rows)
+        self._registries.add(view)
+        return view._repr_mimebundle_(**kwargs)
+
+    def __repr__(self) -> str:
+        return f"<Toolkit: {', '.join(self.tool_names) or 'no tools'}>"
+
+    def _start(
+        self,
+        calls: Iterable[Call],
+        pick: Callable[[Results], Any],
+        max_concurrency: int | None = None,
+    ) -> LiveRun[Any]:
+        batch = self._batch(calls, max_concurrency)
+        return LiveRun(batch, self._watched(batch, batch.stop), self._loop, pick)
+
+    def _batch(self, calls: Iterable[Call], max_concurrency: int | None = None) -> Batch:
+        counter = _Counter(self._tally, self._refresh)
+        return self.runner.batch(calls, observers=(counter,), max_concurrency=max_concurrency)
+
+    def _watched(self, batch: Batch, stop: Callable[[], None] | None) -> BatchView:
+        view = BatchView(self._loop, batch.calls, stop)
+        batch.watch(_ViewObserver(view))
+        return view
+
+    def _tally(self, name: str) -> _Tally:
+        return self._tallies.setdefault(name, _Tally())
+
+    def _rows(self) -> list[RegistryRow]:
+        rows = []
+        for tool in self.tools:
+            tally = self._tally(tool.name)
+            rows.append(
+                RegistryRow(tool, tally.calls, tally.failures, tally.running, tally.last)
+            )
+        return rows
+
+    def _admit(self, tool: Tool) -> Tool:
+        self._ledger.claim(tool, taken=tool.name in self.tool_names)
+        self.runner.replace(tool)
+        for form in self._forms:
+            if form.tool.name == tool.name:
+                form.set_tool(tool)
+        self._refresh()
+        return tool
+
+    def _drop(self, name: str) -> None:
+        if name in self.tool_names:
+            self.runner.unregister(name)
+            self._refresh()
+
+    def _refresh(self) -> None:
+        for view in self._registries:
+            view.refresh()
+
+
+class _Counter:
+    """Counts the calls of one batch, for the registry."""
+
+    def __init__(self, tally: Callable[[str], _Tally], refresh: Callable[[], None]) -> None:
+        self._tally = tally
+        self._refresh = refresh
+        self._running: set[int] = set()
+
+    def call_started(self, index: int, call: ToolCall, prepared: Prepared) -> None:
+        self._running.add(index)
+        self._tally(call.name).running += 1
+        self._refresh()
+
+    def call_finished(self, index: int, result: ToolResult) -> None:
+        tally = self._tally(result.name)
+        tally.calls += 1
+        tally.failures += not result.ok
+        tally.running -= index in self._running
+        tally.last = result
+        self._refresh()
+
+
+class _ViewObserver:
+    """Hands what happens in a batch to its view."""
+
+    def __init__(self, view: BatchView) -> None:
+        self._view = view
+
+    def call_started(self, index: int, call: ToolCall, prepared: Prepared) -> None:
+        self._view.call_started(index, call, prepared.arguments or {}, prepared.changes)
+
+    def call_finished(self, index: int, result: ToolResult) -> None:
+        self._view.call_finished(index, result)
