@@ -1,41 +1,19 @@
-"""One JSON Schema document, ready to be asked: does this value conform, where does this reference lead."""
+"""One JSON Schema document, ready to be asked: does this value conform, where does this reference lead.
+
+``jsonschema`` is imported on first use: beside JupyterLab it takes over a second,
+because it then finds a checker of internationalized addresses that builds its
+grammar on import.
+"""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import jsonschema
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import ValidationError
-from jsonschema.protocols import Validator
-from jsonschema.validators import extend, validator_for
-from referencing import Registry
-from referencing.exceptions import Unresolvable
-from referencing.jsonschema import DRAFT202012
-
-_NO_SCHEMAS: Registry[Any] = Registry()
-
-
-def _is_integer(checker: Any, value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _without_floats_as_integers(base: type[Validator]) -> type[Validator]:
-    checker = base.TYPE_CHECKER.redefine("integer", _is_integer)
-    return extend(base, type_checker=checker)
-
-
-_STRICT = {
-    base: _without_floats_as_integers(base)
-    for base in (
-        jsonschema.Draft4Validator,
-        jsonschema.Draft6Validator,
-        jsonschema.Draft7Validator,
-        jsonschema.Draft201909Validator,
-        Draft202012Validator,
-    )
-}
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
+    from jsonschema.protocols import Validator
 
 
 class Document:
@@ -49,9 +27,12 @@ class Document:
 
     def __init__(self, schema: Any) -> None:
         self.schema = schema
-        base = validator_for(schema, default=Draft202012Validator)
-        kind = _STRICT.get(base, _STRICT[Draft202012Validator])
-        self._validator = kind(schema if isinstance(schema, (dict, bool)) else {}, registry=_NO_SCHEMAS)
+        from jsonschema import Draft202012Validator
+        from jsonschema.validators import validator_for
+
+        kind = _strict(validator_for(schema, default=Draft202012Validator))
+        root = schema if isinstance(schema, (dict, bool)) else {}
+        self._validator = kind(root, registry=_no_schemas())
 
     def conforms(self, value: Any, schema: Any = None) -> bool:
         """Whether ``value`` fits ``schema``, a part of this document (default: the root).
@@ -77,11 +58,33 @@ class Document:
 
     def resolve(self, ref: Any) -> Any:
         """The schema that a reference leads to; ``None`` if it leads nowhere."""
+        from referencing.exceptions import Unresolvable
+        from referencing.jsonschema import DRAFT202012
+
         if not isinstance(ref, str) or not isinstance(self.schema, dict):
             return None
         try:
             resource = DRAFT202012.create_resource(self.schema)
-            return _NO_SCHEMAS.resolver_with_root(resource).lookup(ref).contents
+            return _no_schemas().resolver_with_root(resource).lookup(ref).contents
         except (Unresolvable, ValueError, TypeError, AttributeError, KeyError):
             return None
 
+
+@functools.cache
+def _no_schemas() -> Any:
+    """A registry that knows and fetches nothing; jsonschema's own default would fetch."""
+    from referencing import Registry
+
+    return Registry()
+
+
+@functools.cache
+def _strict(base: type[Validator]) -> type[Validator]:
+    """A draft's validator to which ``3.0`` is no integer."""
+    from jsonschema.validators import extend
+
+    return extend(base, type_checker=base.TYPE_CHECKER.redefine("integer", _is_integer))
+
+
+def _is_integer(checker: Any, value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)

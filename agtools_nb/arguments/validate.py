@@ -6,15 +6,16 @@ import difflib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
-
-from jsonschema.exceptions import ValidationError
+from typing import TYPE_CHECKING, Any
 
 from agtools_nb.arguments.coerce import escaped
 from agtools_nb.arguments.conform import Document
 from agtools_nb.calls import Fault
 from agtools_nb.define.describe import bounds_text, expected_text, type_text
 from agtools_nb.jsonable import jsonable, shorten
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
 
 MAX_FAULTS = 20
 _SHOWN = 60

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import threading
 import weakref
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -58,6 +60,8 @@ class Toolkit:
         self._registries: weakref.WeakSet[RegistryView] = weakref.WeakSet()
         self._forms: weakref.WeakSet[FormView] = weakref.WeakSet()
         display.install()
+        # The first form would wait a second for it; a cell is read in the meantime.
+        threading.Thread(target=importlib.import_module, args=("jsonschema",), daemon=True).start()
 
     @property
     def tools(self) -> tuple[Tool, ...]:
