@@ -1,4 +1,4 @@
-"""What travels between a model and a tool: calls, results, and what was changed or wrong on the way."""
+"""What travels between a model and a tool: calls, results, changes and faults."""
 
 from __future__ import annotations
 

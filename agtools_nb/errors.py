@@ -7,9 +7,9 @@
     |-- UsageError                       the notebook's user: this call of the package is wrong
     |   |-- DuplicateToolError           ... two tools want one name
     |   `-- UnknownToolError (KeyError)  ... no tool has this name
-    |-- ToolError                        the model: raised by a tool that wants to say what to do next
+    |-- ToolError                        the model: raised by a tool to say what to do next
     |-- ArgumentsError (ValueError)      the model: these arguments do not fit the tool
-    `-- ToolExecutionError               whoever reads the result: one call failed; see ``__cause__``
+    `-- ToolExecutionError               whoever reads the result; see ``__cause__``
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Any Python value as JSON, so that every result can be shown and sent. Nothing here raises.
+r"""Any Python value as JSON, so that every result can be shown and sent. Nothing here raises.
 
 ============================  =====================================================
 Python                        JSON
@@ -18,7 +18,7 @@ exception                     ``{"error": type, "message": text}``
 anything else                 its ``repr``, cut at 2,000 characters
 a container inside itself     the text ``"<cycle: dict>"``
 nesting deeper than 64        the text ``"<too deep: list>"``
-text with lone surrogates     the surrogates as ``\\udXXX`` escapes
+text with lone surrogates     the surrogates as ``\udXXX`` escapes
 integer of over 4,000 digits  hexadecimal text
 ============================  =====================================================
 """
@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import base64
 import dataclasses
-import datetime
+import datetime as dt
 import decimal
 import enum
 import fractions
@@ -103,9 +103,9 @@ def _structured(value: Any, parents: tuple[int, ...]) -> Any:
         return _integer(int(value))
     if isinstance(value, float):
         return _number(float(value))
-    if isinstance(value, (datetime.datetime, datetime.date, datetime.time)):
+    if isinstance(value, (dt.datetime, dt.date, dt.time)):
         return value.isoformat()
-    if isinstance(value, datetime.timedelta):
+    if isinstance(value, dt.timedelta):
         return _duration(value)
     if isinstance(value, (bytes, bytearray, memoryview)):
         data = bytes(value)
@@ -140,9 +140,7 @@ def _object(value: Any, parents: tuple[int, ...]) -> Any:
     if callable(getattr(value, "model_dump", None)):
         return _convert(value.model_dump(), inner)
     if dataclasses.is_dataclass(value):
-        return {
-            f.name: _convert(getattr(value, f.name), inner) for f in dataclasses.fields(value)
-        }
+        return {f.name: _convert(getattr(value, f.name), inner) for f in dataclasses.fields(value)}
     module = type(value).__module__.partition(".")[0]
     if module == "numpy" and callable(getattr(value, "tolist", None)):
         return _convert(value.tolist(), inner)
@@ -162,7 +160,7 @@ def _number(value: float) -> Any:
     return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
 
 
-def _duration(value: datetime.timedelta) -> str:
+def _duration(value: dt.timedelta) -> str:
     seconds = value.total_seconds()
     return f"{'-' if seconds < 0 else ''}PT{abs(seconds):.15g}S"
 

@@ -150,7 +150,9 @@ class _Run:
 
     def _object(self, value: Any, schema: JsonSchema, pointer: str, depth: int) -> Any:
         built = {
-            key: self._through(item, _property_schemas(schema, key), f"{pointer}/{escaped(key)}", depth)
+            key: self._through(
+                item, _property_schemas(schema, key), f"{pointer}/{escaped(key)}", depth
+            )
             for key, item in value.items()
         }
         return _kept_if_same(value, built, value.keys())
@@ -161,7 +163,12 @@ class _Run:
         prefix = schema.get("prefixItems") or (items if isinstance(items, list) else [])
         rest = schema.get("additionalItems") if isinstance(items, list) else items
         built = [
-            self.value(item, prefix[index] if index < len(prefix) else rest, f"{pointer}/{index}", depth + 1)
+            self.value(
+                item,
+                prefix[index] if index < len(prefix) else rest,
+                f"{pointer}/{index}",
+                depth + 1,
+            )
             for index, item in enumerate(value)
         ]
         return _kept_if_same(value, built, range(len(value)))
@@ -223,7 +230,9 @@ def _from_text(text: str, kind: str) -> tuple[Any, str | None]:
         return _number_from(text)
     if kind == "boolean":
         folded = text.lower() if text.isascii() else ""
-        return (folded == "true", "text to boolean") if folded in ("true", "false") else (text, None)
+        return (
+            (folded == "true", "text to boolean") if folded in ("true", "false") else (text, None)
+        )
     if kind == "null":
         return (None, "text to null") if text == "null" else (text, None)
     if kind in ("array", "object"):

@@ -1,4 +1,4 @@
-"""One JSON Schema document, ready to be asked: does this value conform, where does this reference lead.
+"""One JSON Schema document, ready to be asked: does this conform, where does this ref lead.
 
 ``jsonschema`` is imported on first use: beside JupyterLab it takes over a second,
 because it then finds a checker of internationalized addresses that builds its
@@ -83,7 +83,9 @@ def _strict(base: type[Validator]) -> type[Validator]:
     """A draft's validator to which ``3.0`` is no integer."""
     from jsonschema.validators import extend
 
-    return extend(base, type_checker=base.TYPE_CHECKER.redefine("integer", _is_integer))
+    checker = base.TYPE_CHECKER.redefine("integer", _is_integer)
+    kind: type[Validator] = extend(base, type_checker=checker)  # type: ignore[no-untyped-call]
+    return kind
 
 
 def _is_integer(checker: Any, value: Any) -> bool:

@@ -12,7 +12,7 @@ from agtools_nb.jsonable import jsonable, shorten
 _SHOWN = 80
 
 
-def parse_arguments(raw: Any) -> tuple[dict[str, Any], bool]:
+def parse_arguments(raw: Any) -> dict[str, Any]:
     """Read arguments into a dict of JSON values.
 
     Args:
@@ -21,29 +21,26 @@ def parse_arguments(raw: Any) -> tuple[dict[str, Any], bool]:
             ``None`` or blank text for no arguments. Values of a mapping that are not JSON
             (a date, an enum member, a model) take their JSON form.
 
-    Returns:
-        The arguments, and whether they came as text.
-
     Raises:
         ArgumentsError: It is not JSON, or not an object.
     """
     if raw is None:
-        return {}, False
+        return {}
     if isinstance(raw, Mapping):
-        return _plain(raw), False
+        return _plain(raw)
     if isinstance(raw, (bytes, bytearray)):
         raw = bytes(raw).decode("utf-8", "replace")
     if not isinstance(raw, str):
         raise _not_an_object(raw)
     if not raw.strip():
-        return {}, True
+        return {}
     value = _decode(raw)
     if isinstance(value, str):
         # Some servers encode the arguments twice; an object is wanted, so read once more.
         value = _decode(value)
     if not isinstance(value, dict):
         raise _not_an_object(value)
-    return value, True
+    return value
 
 
 def decode_json(text: str) -> Any:

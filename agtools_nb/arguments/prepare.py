@@ -59,7 +59,7 @@ def prepare(tool: Tool, raw: Any) -> Prepared:
             names something that is not defined.
     """
     try:
-        given, came_as_text = parse_arguments(raw)
+        given = parse_arguments(raw)
     except ArgumentsError as error:
         return Prepared(None, None, error=f"{error} {_how_to_call(tool)}")
     values = _values(tool, given)
@@ -71,15 +71,13 @@ def prepare(tool: Tool, raw: Any) -> Prepared:
         if not isinstance(values, ValidationError):
             return _ready(tool, coerced.value, values, coerced.changes)
     faults = first_of_each_place(_all_faults(tool, coerced.value, values))
-    return Prepared(
-        coerced.value, None, coerced.changes, faults, _error_text(tool, faults)
-    )
+    return Prepared(coerced.value, None, coerced.changes, faults, _error_text(tool, faults))
 
 
 def unchecked(raw: Any) -> Prepared:
     """Arguments as they came, only read into a dict: what ``validate=False`` asks for."""
     try:
-        given = raw if isinstance(raw, dict) else parse_arguments(raw)[0]
+        given = raw if isinstance(raw, dict) else parse_arguments(raw)
     except ArgumentsError as error:
         return Prepared(None, None, error=str(error))
     return Prepared(jsonable(given), given)

@@ -6,7 +6,7 @@ import difflib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from agtools_nb.arguments.coerce import escaped
 from agtools_nb.arguments.conform import Document
@@ -72,7 +72,7 @@ def _faults(errors: Iterable[ValidationError], document: Document) -> Iterator[F
 
 def _from_error(error: ValidationError, document: Document) -> Iterator[Fault]:
     pointer = "".join(f"/{escaped(str(step))}" for step in error.absolute_path)
-    keyword, schema = error.validator, error.schema
+    keyword, schema = error.validator, cast("Any", error.schema)
     if not isinstance(schema, dict):
         yield make_fault(pointer, "nothing here", got_text(error.instance))
     elif keyword == "required":
@@ -82,30 +82,40 @@ def _from_error(error: ValidationError, document: Document) -> Iterator[Fault]:
     elif keyword in ("anyOf", "oneOf") and error.context:
         yield from _from_branches(error, pointer, document)
     elif keyword in _BOUNDS:
-        yield make_fault(pointer, bounds_text({keyword: schema[keyword]}), got_text(error.instance, schema))
+        yield make_fault(
+            pointer, bounds_text({keyword: schema[keyword]}), got_text(error.instance, schema)
+        )
     elif keyword == "oneOf":
         expected = f"exactly one of {len(schema['oneOf'])} alternatives to fit"
-        yield make_fault(pointer, expected, f"{got_text(error.instance, schema)}, which fits several")
+        yield make_fault(
+            pointer, expected, f"{got_text(error.instance, schema)}, which fits several"
+        )
     elif keyword in ("not", "if", "then", "else", "contains", "dependentRequired", "propertyNames"):
-        expected = shorten(f"what {keyword!r} asks for: {json.dumps(jsonable(error.validator_value))}", 200)
+        expected = shorten(
+            f"what {keyword!r} asks for: {json.dumps(jsonable(error.validator_value))}", 200
+        )
         yield make_fault(pointer, expected, got_text(error.instance, schema))
     else:
-        yield make_fault(pointer, expected_text(schema, document.schema), got_text(error.instance, schema))
+        yield make_fault(
+            pointer, expected_text(schema, document.schema), got_text(error.instance, schema)
+        )
 
 
 def _missing(
     error: ValidationError, pointer: str, schema: Any, document: Document
 ) -> Iterator[Fault]:
     properties = schema.get("properties", {})
+    instance = cast("Any", error.instance)
     for name in schema.get("required", ()):
-        if name not in error.instance:
+        if name not in instance:
             expected = expected_text(properties.get(name, True), document.schema)
             yield make_fault(f"{pointer}/{escaped(name)}", expected, "nothing", " (it is required)")
 
 
 def _unknown(error: ValidationError, pointer: str, schema: Any) -> Iterator[Fault]:
     known = list(schema.get("properties", {}))
-    for name in error.instance:
+    instance = cast("Any", error.instance)
+    for name in instance:
         if name in known or any(_fits_pattern(name, schema)):
             continue
         close = difflib.get_close_matches(name, known, n=1)
@@ -114,7 +124,7 @@ def _unknown(error: ValidationError, pointer: str, schema: Any) -> Iterator[Faul
         yield Fault(
             f"{pointer}/{escaped(name)}",
             "no such key",
-            got_text(error.instance[name]),
+            got_text(instance[name]),
             f"{pointer}/{escaped(name)}: there is no such parameter{remark} (known: {allowed})",
         )
 
@@ -138,8 +148,12 @@ def _from_branches(error: ValidationError, pointer: str, document: Document) -> 
         place, value, expected = tags
         yield make_fault(f"{pointer}/{escaped(place)}", expected, got_text(value))
         return
-    schema: Any = error.schema
-    kinds = " or ".join(dict.fromkeys(type_text(part, document.schema) for part in error.validator_value))
+    schema = error.schema
+    kinds = " or ".join(
+        dict.fromkeys(
+            type_text(part, document.schema) for part in cast("Any", error.validator_value)
+        )
+    )
     yield make_fault(pointer, kinds, got_text(error.instance, schema))
 
 
@@ -156,7 +170,7 @@ def _tags_asked_for(branches: Iterable[list[ValidationError]]) -> tuple[str, Any
         return None
     choices: list[Any] = []
     for _, error in refused:
-        asked = error.validator_value
+        asked = cast("Any", error.validator_value)
         choices += asked if error.validator == "enum" else [asked]
     key, first = refused[0]
     return key, first.instance, type_text({"enum": choices})

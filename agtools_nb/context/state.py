@@ -138,9 +138,7 @@ class StateStore:
             self._write(key, copied(value), "update", call_id, tool_name)
             return value
 
-    def delete(
-        self, key: str, *, call_id: str | None = None, tool_name: str | None = None
-    ) -> None:
+    def delete(self, key: str, *, call_id: str | None = None, tool_name: str | None = None) -> None:
         """Remove ``key``; nothing happens if it is absent."""
         with self._lock:
             if key in self._values:

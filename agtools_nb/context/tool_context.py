@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from agtools_nb.context.state import StateStore
 
@@ -15,12 +15,15 @@ class Conversation(Protocol):
     """What a :class:`ToolContext` needs of the session it belongs to."""
 
     @property
-    def conversation_id(self) -> str | None: ...
+    def conversation_id(self) -> str | None:
+        """Id of the conversation."""
 
     @property
-    def is_idle(self) -> bool: ...
+    def is_idle(self) -> bool:
+        """Whether it waits for input."""
 
-    def send(self, message: Any) -> Any: ...
+    def send(self, message: Any) -> Any:
+        """Send it a message."""
 
 
 class ToolContext:
@@ -112,9 +115,7 @@ class ToolContext:
         """
         self.state.set(key, value, call_id=self.call_id, tool_name=self.tool_name)
 
-    def update_state(
-        self, key: str, updater: Callable[[Any], Any], default: Any = None
-    ) -> Any:
+    def update_state(self, key: str, updater: Callable[[Any], Any], default: Any = None) -> Any:
         """Replace the value under ``key`` by ``updater(value)`` in one atomic step.
 
         Returns the new value. A failing updater changes nothing. See
@@ -133,7 +134,7 @@ class ToolContext:
         with self.state.lock():
             yield self
 
-    def __enter__(self) -> ToolContext:
+    def __enter__(self) -> Self:
         holder = self.lock()
         holder.__enter__()
         self._held.append(holder)

@@ -1,4 +1,4 @@
-"""JSON Schema in a few words: ``an integer from 1 to 10``. For cards, forms and messages to the model."""
+"""JSON Schema in a few words: ``an integer from 1 to 10``."""
 
 from __future__ import annotations
 
@@ -77,10 +77,13 @@ def _type_text(schema: Any, root: Any, depth: int) -> str:
         return _join([_type_text(branch, root, depth + 1) for branch in branches])
     if isinstance(kind, list):
         return _join([_type_text({**schema, "type": one}, root, depth) for one in kind])
-    if kind == "array":
-        items = schema.get("items")
-        if isinstance(items, dict) and depth < _MAX_DEPTH:
-            return f"array of {_type_text(items, root, depth + 1)}"
+    return _plain_type(schema, kind, root, depth)
+
+
+def _plain_type(schema: dict[str, Any], kind: Any, root: Any, depth: int) -> str:
+    items = schema.get("items")
+    if kind == "array" and isinstance(items, dict) and depth < _MAX_DEPTH:
+        return f"array of {_type_text(items, root, depth + 1)}"
     if kind == "string" and isinstance(schema.get("format"), str):
         return f"string ({schema['format']})"
     if isinstance(kind, str):

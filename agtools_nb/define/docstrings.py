@@ -1,4 +1,4 @@
-"""Descriptions out of a docstring: Google, NumPy, reST or Epydoc, whichever fits the parameters best."""
+"""Descriptions out of a docstring: Google, NumPy, reST or Epydoc, whichever fits best."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import inspect
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from docstring_parser import Docstring, ParseError
-from docstring_parser import epydoc, google, numpydoc, rest
+from docstring_parser import Docstring, ParseError, epydoc, google, numpydoc, rest
 
 # The Google style guide knows only "Args"; these headings are as common in the wild.
 _MORE_GOOGLE_SECTIONS = [
@@ -38,7 +37,9 @@ def describe(doc: str | None, names: Collection[str]) -> Described:
     text = inspect.cleandoc(doc or "")
     if not text:
         return Described("", {})
-    readings = [_read(parse, text) for parse in (_GOOGLE.parse, numpydoc.parse, rest.parse, epydoc.parse)]
+    readings = [
+        _read(parse, text) for parse in (_GOOGLE.parse, numpydoc.parse, rest.parse, epydoc.parse)
+    ]
     best = max(readings, key=lambda reading: _fit(reading, names))
     if best is None:
         return Described(text, {})

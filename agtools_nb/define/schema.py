@@ -9,28 +9,33 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Annotated, Any, get_args, get_origin
+from typing import Annotated, Any, NotRequired, cast, get_args, get_origin
 
 from pydantic import PydanticUserError, TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import PydanticSerializationError, to_jsonable_python
-from typing_extensions import Doc, NotRequired, TypedDict
+from typing_extensions import Doc, TypedDict
 
 from agtools_nb.define.signature import MISSING, UNSENT, Argument, Signature
-from agtools_nb.errors import DefinitionError
 from agtools_nb.define.subschemas import inline_single_uses, map_subschemas
+from agtools_nb.errors import DefinitionError
 
 JsonSchema = dict[str, Any]
 
-_CANNOT_HOLD = (PydanticSchemaGenerationError, PydanticInvalidForJsonSchema, PydanticUserError, TypeError)
+_CANNOT_HOLD = (
+    PydanticSchemaGenerationError,
+    PydanticInvalidForJsonSchema,
+    PydanticUserError,
+    TypeError,
+)
 
 
 class _Generator(GenerateJsonSchema):
     """Pydantic's generator without the titles it makes up from names."""
 
-    ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}
+    ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
@@ -85,8 +90,8 @@ def _adapter(
     fields: Mapping[str, Any], extra: Any
 ) -> tuple[TypeAdapter[dict[str, Any]], JsonSchema]:
     how: dict[str, Any] = {"closed": True} if extra is MISSING else {"extra_items": extra}
-    arguments = TypedDict("arguments", dict(fields), **how)  # type: ignore[operator]
-    adapter = TypeAdapter[dict[str, Any]](arguments)
+    arguments: Any = TypedDict("arguments", dict(fields), **how)  # type: ignore[misc]
+    adapter = cast("TypeAdapter[dict[str, Any]]", TypeAdapter(cast("Any", arguments)))
     return adapter, adapter.json_schema(by_alias=True, schema_generator=_Generator)
 
 
@@ -139,12 +144,13 @@ def _finished(
     schema = _without_made_up_titles(inline_single_uses(schema))
     properties = schema.setdefault("properties", {})
     names = list(properties)
-    for argument, name in zip(signature.arguments, names):
+    for argument, name in zip(signature.arguments, names, strict=False):
         _add_default(properties[name], argument)
     if schema.get("additionalProperties") == {}:
         # ``**kwargs`` without a type: anything goes. ``true`` says so to readers too.
         schema["additionalProperties"] = True
-    return map_subschemas(schema, _ordered)
+    ordered: JsonSchema = map_subschemas(schema, _ordered)
+    return ordered
 
 
 # The order in which people read a schema; keywords not named here come before "properties".
@@ -202,7 +208,8 @@ def _without_made_up_titles(schema: JsonSchema) -> JsonSchema:
             return {key: value for key, value in node.items() if key != "title"}
         return node
 
-    return map_subschemas(schema, clean)
+    cleaned: JsonSchema = map_subschemas(schema, clean)
+    return cleaned
 
 
 def _blame(
@@ -225,5 +232,3 @@ def _unfit(tool_name: str, where: str, annotation: Any, error: Exception) -> Def
         f"hold ({reason}). Use a type that JSON can carry (a number, text, a list, a dict, a "
         "pydantic model, a dataclass), or look the object up inside the function."
     )
-
-

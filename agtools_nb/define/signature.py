@@ -98,7 +98,7 @@ def unwrapped(fn: Callable[..., Any]) -> Callable[..., Any]:
         elif hasattr(target, "__wrapped__"):
             target = target.__wrapped__
         elif not inspect.isroutine(target) and not inspect.isclass(target):
-            call = getattr(type(target), "__call__", None)
+            call = getattr(type(target), "__call__", None)  # noqa: B004 -- the method, not whether
             if not inspect.isfunction(call):
                 return typing.cast("Callable[..., Any]", target)
             target = call
@@ -152,13 +152,9 @@ def read_signature(
         if by_position:
             positional.append(parameter.name)
         if is_context(annotation):
-            injected.append(
-                Injected(parameter.name, parameter.default is MISSING, by_position)
-            )
+            injected.append(Injected(parameter.name, parameter.default is MISSING, by_position))
         else:
-            arguments.append(
-                Argument(parameter.name, annotation, parameter.default, by_position)
-            )
+            arguments.append(Argument(parameter.name, annotation, parameter.default, by_position))
     returns = reader.resolve_return()
     return Signature(
         tuple(arguments), tuple(injected), tuple(positional), extra, returns, reader.unresolved
@@ -224,7 +220,9 @@ class _Annotations:
         found = {}
         code = getattr(self.target, "__code__", None)
         for name, cell in zip(
-            getattr(code, "co_freevars", ()), getattr(self.target, "__closure__", None) or ()
+            getattr(code, "co_freevars", ()),
+            getattr(self.target, "__closure__", None) or (),
+            strict=False,
         ):
             try:
                 found[name] = cell.cell_contents

@@ -58,7 +58,8 @@ def inline_single_uses(schema: JsonSchema) -> JsonSchema:
     single = {
         f"#/$defs/{name}": definition
         for name, definition in definitions.items()
-        if uses[f"#/$defs/{name}"] == 1 and not _mentions(definition, f"#/$defs/{name}", definitions)
+        if uses[f"#/$defs/{name}"] == 1
+        and not _mentions(definition, f"#/$defs/{name}", definitions)
     }
 
     def inline(node: JsonSchema) -> JsonSchema:

@@ -174,6 +174,7 @@ class Tool:
         return twin
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function itself: nothing is coerced, checked or injected."""
         return self.fn(*args, **kwargs)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
@@ -191,7 +192,9 @@ class Tool:
         if target is self.fn or inspect.isroutine(self.fn):
             return own
         # A callable object may be documented on its class rather than on __call__.
-        outer = describe(None if isinstance(self.fn, functools.partial) else inspect.getdoc(self.fn), names)
+        outer = describe(
+            None if isinstance(self.fn, functools.partial) else inspect.getdoc(self.fn), names
+        )
         return Described(own.summary or outer.summary, {**outer.parameters, **own.parameters})
 
     @cached_property
@@ -219,7 +222,7 @@ def tool(
     long_running: bool = False,
     scopes: Iterable[str] = (),
 ) -> Callable[[Callable[..., Any]], Tool]: ...
-def tool(fn: Callable[..., Any] | None = None, /, **options: Any) -> Any:
+def tool(fn: Callable[..., Any] | None = None, /, **options: Any) -> Any:  # noqa: D417
     """Make a tool of a function: ``@tool``, or ``@tool(read_only=True)``.
 
     The JSON Schema comes from the signature: each parameter's annotation, its
@@ -311,7 +314,9 @@ def _plainly_fits(annotation: Any) -> bool:
     if origin is Annotated:
         return False
     if origin is Literal:
-        return all(isinstance(value, (str, int, bool, type(None))) for value in get_args(annotation))
+        return all(
+            isinstance(value, (str, int, bool, type(None))) for value in get_args(annotation)
+        )
     if origin in (list, Union, types.UnionType):
         return all(_plainly_fits(part) for part in get_args(annotation))
     if origin is dict:

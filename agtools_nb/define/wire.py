@@ -13,7 +13,7 @@ mcp        ``tools/list``: ``inputSchema``, ``outputSchema``, ``annotations``
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, get_args, Literal
+from typing import Any, Literal, get_args
 
 from agtools_nb.define.describe import resolve, type_text
 from agtools_nb.define.tool import Tool
@@ -37,9 +37,7 @@ def declaration(tool: Tool, provider: Provider) -> dict[str, Any]:
     try:
         make = _MAKERS[provider]
     except KeyError:
-        raise ValueError(
-            f"no provider {provider!r}; known are {', '.join(PROVIDERS)}"
-        ) from None
+        raise ValueError(f"no provider {provider!r}; known are {', '.join(PROVIDERS)}") from None
     return make(tool)
 
 
@@ -89,7 +87,7 @@ _MAKERS: Mapping[str, Callable[[Tool], dict[str, Any]]] = {
     "mcp": _mcp,
 }
 
-# Keys of Gemini's Schema message (ai.google.dev/api/caching#Schema) that mean the same in JSON Schema.
+# Keys of Gemini's Schema message (ai.google.dev/api/caching#Schema) with JSON Schema's meaning.
 _GEMINI_KEYS = (
     "title", "description", "default", "minItems", "maxItems", "minProperties", "maxProperties",
     "minLength", "maxLength", "pattern", "minimum", "maximum",

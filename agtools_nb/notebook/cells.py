@@ -1,4 +1,4 @@
-"""Which cell defined which tool, so that running a cell again replaces its own tools and no others."""
+"""Which cell defined which tool: running a cell again replaces its own tools, no others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the last line of a cell shows: tools as cards, results as tables, live views with a static twin."""
+"""What the last line of a cell shows: cards, tables of results, live views and their twins."""
 
 from __future__ import annotations
 
@@ -98,7 +98,9 @@ def _may_show_another() -> bool:
     count = count + 1 if cell is not None and cell.run == run else 1
     _views_shown[0] = (cell.run if cell is not None else "", count)
     if count == MAX_VIEWS_A_CELL + 1:
-        print(f"[agtools_nb: {MAX_VIEWS_A_CELL} views shown; further calls of this cell run unseen]")
+        print(
+            f"[agtools_nb: {MAX_VIEWS_A_CELL} views shown; further calls of this cell run unseen]"
+        )
     return count <= MAX_VIEWS_A_CELL
 
 
@@ -111,8 +113,10 @@ def _show_result(result: ToolResult) -> None:
         _publish({"text/plain": result_text(result), "text/html": result_html(result)})
 
 
-def _publish(bundle: dict[str, Any], *, display_id: str | None = None, update: bool = False) -> None:
+def _publish(
+    bundle: dict[str, Any], *, display_id: str | None = None, update: bool = False
+) -> None:
     from IPython.display import publish_display_data
 
     transient = {"display_id": display_id} if display_id else {}
-    publish_display_data(bundle, transient=transient, update=update)
+    publish_display_data(bundle, transient=transient, update=update)  # type: ignore[no-untyped-call]

@@ -34,7 +34,7 @@ class LiveRun(Generic[R]):
     ) -> None:
         self.view = view
         self._batch = batch
-        self._pick = pick
+        self._pick: Callable[[Results], R] = pick
         self._results = Results()
         self._output = LiveOutput(view)
         self._task = loop.start(self._run())

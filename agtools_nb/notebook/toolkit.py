@@ -150,9 +150,7 @@ class Toolkit:
         """
         return self._start([ToolCall(name, arguments)], lambda results: results[0])
 
-    def run(
-        self, calls: Iterable[Call], *, max_concurrency: int | None = None
-    ) -> LiveRun[Results]:
+    def run(self, calls: Iterable[Call], *, max_concurrency: int | None = None) -> LiveRun[Results]:
         """Start a batch of calls on the kernel's loop, all at once.
 
         Args:
@@ -225,9 +223,7 @@ class Toolkit:
         rows = []
         for tool in self.tools:
             tally = self._tally(tool.name)
-            rows.append(
-                RegistryRow(tool, tally.calls, tally.failures, tally.running, tally.last)
-            )
+            rows.append(RegistryRow(tool, tally.calls, tally.failures, tally.running, tally.last))
         return rows
 
     def _admit(self, tool: Tool) -> Tool:

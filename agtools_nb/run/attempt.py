@@ -78,7 +78,9 @@ class Attempt:
         if self.tool is None:
             return self._failed("invalid", UnknownToolError(self._unknown()))
         try:
-            self.prepared = prepare(self.tool, self.call.args) if self.validate else unchecked(self.call.args)
+            self.prepared = (
+                prepare(self.tool, self.call.args) if self.validate else unchecked(self.call.args)
+            )
         except DefinitionError as error:
             return self._failed("error", error)
         values = self.prepared.values
@@ -171,7 +173,7 @@ class Attempt:
 
         outcome = await threads.run(job)
         if outcome.error is not None:
-            raise _Raised(outcome.error)
+            raise _RaisedInThreadError(outcome.error)
         return outcome.value
 
     def _unknown(self) -> str:
@@ -184,7 +186,7 @@ class Attempt:
     def _failed(
         self, status: Status, error: BaseException, notes: tuple[str, ...] = ()
     ) -> ToolResult:
-        if isinstance(error, _Raised):
+        if isinstance(error, _RaisedInThreadError):
             error = error.original
         text = STOPPED if status == "cancelled" else error_text(error)
         exception = ToolExecutionError(
@@ -226,7 +228,7 @@ class Attempt:
         )
 
 
-class _Raised(Exception):
+class _RaisedInThreadError(Exception):
     """Carries what a thread raised; ``StopIteration`` cannot pass through a coroutine as itself."""
 
     def __init__(self, original: BaseException) -> None:

@@ -104,38 +104,41 @@ class _Router(io.TextIOBase):
         return getattr(self.outside, name)
 
 
-_lock = threading.Lock()
-_users = 0
+class _Routing:
+    """Counts who needs the routers."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._users = 0
+
+    def enter(self) -> None:
+        with self._lock:
+            self._users += 1
+            for stream in ("stdout", "stderr"):
+                outside = getattr(sys, stream)
+                if outside is not None and not isinstance(outside, _Router):
+                    setattr(sys, stream, _Router(stream, outside))
+
+    def leave(self) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users:
+                return
+            for stream in ("stdout", "stderr"):
+                router = getattr(sys, stream)
+                # Someone who replaced the stream meanwhile keeps theirs.
+                if isinstance(router, _Router):
+                    setattr(sys, stream, router.outside)
+
+
+_routing = _Routing()
 
 
 @contextmanager
 def routed_output() -> Iterator[None]:
     """Keep the routers in place for the block; the last block to end takes them away."""
-    _enter()
+    _routing.enter()
     try:
         yield
     finally:
-        _leave()
-
-
-def _enter() -> None:
-    global _users
-    with _lock:
-        _users += 1
-        for stream in ("stdout", "stderr"):
-            outside = getattr(sys, stream)
-            if outside is not None and not isinstance(outside, _Router):
-                setattr(sys, stream, _Router(stream, outside))
-
-
-def _leave() -> None:
-    global _users
-    with _lock:
-        _users -= 1
-        if _users:
-            return
-        for stream in ("stdout", "stderr"):
-            router = getattr(sys, stream)
-            # Someone who replaced the stream meanwhile keeps theirs.
-            if isinstance(router, _Router):
-                setattr(sys, stream, router.outside)
+        _routing.leave()

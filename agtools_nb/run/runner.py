@@ -19,7 +19,7 @@ from agtools_nb.run.attempt import Attempt
 from agtools_nb.run.batch import Batch, Observer
 from agtools_nb.run.threads import WorkerThreads
 
-Call = ToolCall | Mapping[str, Any] | Sequence[Any]
+Call = ToolCall | Mapping[str, Any] | tuple[Any, ...] | list[Any]
 
 
 class ToolRunner:
@@ -91,8 +91,8 @@ class ToolRunner:
         first = self._tools.get(made.name)
         if first is not None:
             raise DuplicateToolError(
-                f"the name {made.name!r} is taken by the tool defined in {first.origin}; this one is "
-                f"defined in {made.origin}. Rename one, or unregister({made.name!r}) first."
+                f"the name {made.name!r} is taken by the tool defined in {first.origin}; this "
+                f"one is defined in {made.origin}. Rename one, or unregister({made.name!r}) first."
             )
         self._tools[made.name] = made
         return made
@@ -121,7 +121,9 @@ class ToolRunner:
             return self._tools[name]
         except (KeyError, TypeError):
             known = ", ".join(self._tools) or "none"
-            raise UnknownToolError(f"there is no tool named {name!r}; registered: {known}") from None
+            raise UnknownToolError(
+                f"there is no tool named {name!r}; registered: {known}"
+            ) from None
 
     async def execute(self, name: str, /, **arguments: Any) -> Any:
         """Run one tool and return what it returned.
@@ -161,7 +163,7 @@ class ToolRunner:
         observers: Sequence[Observer] = (),
         max_concurrency: int | None = None,
     ) -> Batch:
-        """Return calls as a batch that can be watched and stopped; ``await batch.run()`` runs it."""
+        """Return calls as a batch to watch, stop, and run with ``await batch.run()``."""
         attempts = self._attempts([as_call(call) for call in calls])
         return Batch(attempts, self._threads, observers, max_concurrency)
 
@@ -203,7 +205,7 @@ class ToolRunner:
         ]
 
 
-def as_call(call: Call) -> ToolCall:
+def as_call(call: Any) -> ToolCall:
     """Read a call from the forms that notebooks and providers write.
 
     ``("name", {...})``; ``{"name": ..., "args" | "arguments" | "input": ..., "id": ...}``;
@@ -220,10 +222,8 @@ def as_call(call: Call) -> ToolCall:
             keys = [key for key in ("args", "arguments", "input") if key in inner]
             args = inner[keys[0]] if keys else {}
             return ToolCall(inner["name"], args, call.get("id"), call.get("step_id"))
-    if isinstance(call, Sequence) and not isinstance(call, str) and 1 <= len(call) <= 2:
-        name, args = (*call, {})[:2]
-        if isinstance(name, str):
-            return ToolCall(name, args)
+    if isinstance(call, (tuple, list)) and 1 <= len(call) <= 2 and isinstance(call[0], str):
+        return ToolCall(*call)
     raise UsageError(
         f"{call!r} is not a call; write ToolCall(name, args), (name, args), or "
         '{"name": ..., "args": {...}}'
@@ -234,7 +234,7 @@ def _with_ids(calls: Sequence[ToolCall]) -> list[tuple[ToolCall, tuple[str, ...]
     """Give each call an id of its own: results are told apart by it at the provider."""
     taken = {call.id for call in calls if call.id}
     seen: set[str] = set()
-    numbered = []
+    numbered: list[tuple[ToolCall, tuple[str, ...]]] = []
     for call in calls:
         if not call.id or not isinstance(call.id, str):
             numbered.append((replace(call, id=f"call_{secrets.token_hex(6)}"), ()))
@@ -243,9 +243,7 @@ def _with_ids(calls: Sequence[ToolCall]) -> list[tuple[ToolCall, tuple[str, ...]
             seen.add(call.id)
             numbered.append((call, ()))
             continue
-        fresh = next(
-            f"{call.id}#{n}" for n in itertools.count(2) if f"{call.id}#{n}" not in taken
-        )
+        fresh = next(f"{call.id}#{n}" for n in itertools.count(2) if f"{call.id}#{n}" not in taken)
         taken.add(fresh)
         note = f"The id {call.id!r} was sent twice; this call is answered as {fresh!r}."
         numbered.append((replace(call, id=fresh), (note,)))
