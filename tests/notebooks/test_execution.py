@@ -53,7 +53,7 @@ def test_gives_what_is_saved(repo: Path, tmp_path: Path) -> None:
         ],
         tmp_path,
     )
-    ran = re.findall(r"^(\S+\.ipynb)::Cell \d+ PASSED", report, re.MULTILINE)
-    assert {Path(name).name for name in ran} == {path.name for path in NOTEBOOKS}
+    ran = re.findall(r"^(\S+)::ipynb::Cell \d+ PASSED", report, re.MULTILINE)
+    assert {Path(name).name for name in ran} == {path.stem for path in NOTEBOOKS}
     every_cell = [cell for path in NOTEBOOKS for cell in nbformat.read(path, as_version=4).cells]
     assert len(ran) == sum(cell.cell_type == "code" for cell in every_cell)

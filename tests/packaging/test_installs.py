@@ -14,6 +14,7 @@ import nbformat
 import pytest
 from packaging.specifiers import SpecifierSet
 
+from browser.servers import free_ports
 from venvs import copy_tracked, fresh_venv, pip_install, run, shown_views
 
 pytestmark = pytest.mark.packaging
@@ -28,11 +29,10 @@ NotebookClient(notebook, timeout=120, resources={"metadata": {"path": "notebooks
 nbformat.write(notebook, sys.argv[2])
 """
 LAB_HOME = """
-import json
+import sys
 from jupyterlab.labapp import LabApp
-app = LabApp()
-app.initialize(["--no-browser", "--allow-root", "--port=0"])
-print("home", app.default_url)
+server = LabApp.initialize_server(argv=["--no-browser", "--allow-root", "--ServerApp.port=" + sys.argv[1]])
+print("home", server.default_url)
 """
 
 
@@ -86,7 +86,8 @@ def test_binder_steps(repo: Path, tmp_path: Path) -> None:
     cells = [cell for cell in nbformat.read(executed, as_version=4).cells if cell.cell_type == "code"]
     assert cells
     assert all(cell.execution_count for cell in cells if cell.source.strip())
-    assert run([python, "-c", LAB_HOME], clone, inside).strip().endswith(f"home /lab/tree/{QUICKSTART}")
+    home = run([python, "-c", LAB_HOME, str(next(free_ports()))], clone, inside)
+    assert home.strip().endswith(f"home /lab/tree/{QUICKSTART}")
 
 
 def test_headless_quickstart(tmp_path: Path) -> None:
