@@ -195,7 +195,7 @@ class ToolRunner:
         return [
             Attempt(
                 call,
-                self._tools.get(call.name) if isinstance(call.name, str) else None,
+                self._tools.get(call.name),
                 known,
                 self._context,
                 notes,

@@ -1,0 +1,82 @@
+"""``python -m agtools_nb quickstart``: the first notebook in JupyterLab, or run without a screen."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+NOTEBOOK = "00_quickstart.ipynb"
+COPY = "agtools_nb_quickstart"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    parser = argparse.ArgumentParser(prog="agtools_nb", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="command")
+    quickstart = commands.add_parser("quickstart", help="open the five-minute tour in JupyterLab")
+    quickstart.add_argument(
+        "--headless",
+        metavar="FILE",
+        type=Path,
+        help="run every cell without a browser and write the notebook with its outputs to FILE",
+    )
+    given, for_lab = parser.parse_known_args(argv)
+    if given.headless is not None:
+        if for_lab:
+            parser.error(f"unknown with --headless: {' '.join(for_lab)}")
+        return run_headless(given.headless)
+    return open_in_lab(for_lab)
+
+
+def run_headless(target: Path) -> int:
+    """Execute the quickstart and write it, with its outputs, to ``target``."""
+    _require("nbclient")
+    from agtools_nb.notebook.saved import execute
+
+    execute(_shipped() / NOTEBOOK, target)
+    print(f"ran every cell of {NOTEBOOK}; it is in {target}")
+    return 0
+
+
+def open_in_lab(arguments: Sequence[str]) -> int:
+    """Open the quickstart in JupyterLab; further arguments are JupyterLab's."""
+    _require("jupyterlab")
+    notebook = _own_copy() / NOTEBOOK
+    # JupyterLab does not start for root unless told to, and in a container one is root.
+    as_root = ["--allow-root"] if getattr(os, "geteuid", lambda: 1)() == 0 else []
+    command = [sys.executable, "-m", "jupyterlab", str(notebook), *as_root, *arguments]
+    os.execv(sys.executable, command)  # noqa: S606 -- our own interpreter
+
+
+def _shipped() -> Path:
+    """The folder of notebooks: beside the package in a checkout, inside it in a wheel."""
+    package = Path(__file__).parent
+    inside = package / "_notebooks"
+    return inside if inside.is_dir() else package.parent / "notebooks"
+
+
+def _own_copy() -> Path:
+    """A folder that the user may write to: the checkout's own, or a copy of the wheel's."""
+    shipped = _shipped()
+    if shipped.parent.name != "agtools_nb" or shipped.name != "_notebooks":
+        return shipped
+    copy = Path.cwd() / COPY
+    if not copy.exists():
+        shutil.copytree(shipped, copy)
+    return copy
+
+
+def _require(module: str) -> None:
+    if importlib.util.find_spec(module) is None:
+        raise SystemExit(
+            f"{module} is not installed in this environment: pip install 'agtools_nb[lab]'"
+        )
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
