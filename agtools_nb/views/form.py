@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any
 
@@ -226,10 +227,17 @@ class FormView(View):
 
     async def _run_once(self, run: Run, arguments: dict[str, Any]) -> None:
         result: ToolResult | None = None
+        began, clock = time.time(), time.perf_counter()
         try:
             result = await run(json.loads(json.dumps(arguments)))
         except asyncio.CancelledError:
-            result = ToolResult(self._tool.name, error="cancelled", status="cancelled")
+            result = ToolResult(
+                self._tool.name,
+                error="The call was stopped before it ended.",
+                status="cancelled",
+                started_at=began,
+                duration=time.perf_counter() - clock,
+            )
             raise
         except Exception as error:  # noqa: BLE001 - whatever fails here has no cell to fail in
             self._show_problem(error)
@@ -291,7 +299,9 @@ class FormView(View):
 
     def _faults(self, prepared: Prepared) -> list[dict[str, Any]]:
         """What is wrong, place by place. What is merely still missing is ``quiet`` at first."""
-        found = [{"at": at, "text": text} for at, text in self._text_faults()]
+        found: list[dict[str, Any]] = [
+            {"at": at, "text": text, "unreadable": True} for at, text in self._text_faults()
+        ]
         for fault in prepared.faults:
             wire: dict[str, Any] = {"at": fault.pointer, "text": _short(fault)}
             if fault.got == "nothing":

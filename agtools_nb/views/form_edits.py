@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from agtools_nb.views.form_fit import branch_of, child_field, item_field, option_of
+from agtools_nb.views.form_fit import branch_of, can_show, child_field, item_field, option_of
 from agtools_nb.views.form_plan import Plan
 from agtools_nb.views.form_tree import (
     ABSENT,
@@ -26,7 +26,7 @@ from agtools_nb.views.form_words import Field, json_of
 
 MAX_ITEMS = 10_000
 _KEPT_BY_UNIONS = ("required", "default", "nullable")
-_NEVER_MAKE = ("unset", "remove", "move", "rename")
+_NEVER_MAKE = ("unset", "settle", "remove", "move", "rename")
 
 
 class EditRefusedError(Exception):
@@ -232,7 +232,19 @@ def _text(plan: Plan, place: Place, edit: Mapping[str, Any]) -> None:
 def _json(plan: Plan, place: Place, edit: Mapping[str, Any]) -> None:
     text = edit.get("text")
     if isinstance(text, str) and place.parent is not None:
+        odd = place.node.kind != "json" or place.node.flag
         place.node.become(json_node(text, value_of(place.node)))
+        place.node.flag = odd
+
+
+def _settle_json(plan: Plan, place: Place, edit: Mapping[str, Any]) -> None:
+    """Bring a value back to its field, if JSON was only typed since the field could not hold it."""
+    node = place.node
+    if node.kind == "json" and node.flag and not node.fault and node.value is not ABSENT:
+        found = node_of(node.value)
+        field = place.union or place.field
+        if field["kind"] != "json" and can_show(plan, field, found):
+            node.become(found)
 
 
 def _bool(plan: Plan, place: Place, edit: Mapping[str, Any]) -> None:
@@ -407,6 +419,7 @@ def _move(plan: Plan, place: Place, edit: Mapping[str, Any]) -> None:
 _OPS: dict[str, Callable[[Plan, Place, Mapping[str, Any]], None]] = {
     "text": _text,
     "json": _json,
+    "settle": _settle_json,
     "bool": _bool,
     "choose": _choose,
     "null": _null,

@@ -357,7 +357,9 @@ class _Planner:
         for at, child in enumerate(first):
             planned = self.field(child, depth=depth + 1)
             prefix.append({"title": planned.get("name", str(at)), **planned})
-        more = None if items is False else self.field(items, depth=depth + 1)
+        most = schema.get("maxItems")
+        full = items is False or (isinstance(most, int) and 0 < most <= len(prefix))
+        more = None if full else self.field(items, depth=depth + 1)
         return {"kind": "array", "items": more, "prefix": prefix, "more": more is not None}
 
     # -- unions -------------------------------------------------------------------------------

@@ -209,6 +209,8 @@ export function jsonControl(context, path) {
     placeholder: "JSON",
   });
   const show = typed(context, input, (text) => context.edit("json", path, { text }));
+  // After the typing, a value that its field can hold goes back to the field.
+  input.addEventListener("change", () => context.edit("settle", path));
   return {
     el: input,
     input,

@@ -10,7 +10,7 @@ import { tabs } from "../lib/tabs.js";
 import { longText } from "../lib/tree.js";
 import { typed } from "./controls.js";
 import { link } from "./link.js";
-import { lineColumn, outcomeOf } from "./outcome.js";
+import { lineColumn, outcomeOf, scrollTogether } from "./outcome.js";
 import { deliver, row } from "./row.js";
 
 /** @param {RenderContext} context */
@@ -167,6 +167,9 @@ function render(context) {
       lineColumn("Arguments as they came", data.came),
       lineColumn("As the tool gets them", data.gets, data.unchanged ? "the same" : undefined),
     );
+    scrollTogether([
+      .../** @type {NodeListOf<HTMLElement>} */ (preview.querySelectorAll(".agt-lines")),
+    ]);
   };
 
   let began = 0;
@@ -279,6 +282,7 @@ function render(context) {
  * @param {FormData} data
  */
 function readiness(data) {
+  if (data.faults.some((fault) => fault.unreadable)) return "fix the JSON text first";
   const missing = data.faults.filter((fault) => fault.missing).length;
   const wrong = data.faults.length - missing;
   const parts = [];

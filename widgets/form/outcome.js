@@ -20,13 +20,22 @@ export function lineColumn(title, lines, remark) {
       lines.map((line) =>
         h(
           "div",
-          { class: line.m ? `agt-code agt-is-${line.m}` : "agt-code" },
+          { class: line.m ? `agt-codeline agt-is-${line.m}` : "agt-codeline" },
           h("span", null, line.t),
           line.n && h("span", { class: "agt-mark" }, line.n),
         ),
       ),
     ),
   );
+}
+
+/** Two boxes of lines scroll as one. @param {HTMLElement[]} boxes */
+export function scrollTogether(boxes) {
+  for (const box of boxes) {
+    box.addEventListener("scroll", () => {
+      for (const other of boxes) if (other !== box) other.scrollTop = box.scrollTop;
+    });
+  }
 }
 
 /** @param {Outcome} outcome */

@@ -45,8 +45,8 @@ export function row(context, given, options) {
   const help = about(field, `${id}-about`);
   const el = h(
     "div",
-    { class: "agt-row", style: { "--agt-depth": String(depth) } },
-    h("div", { class: "agt-rowhead" }, fold, name, required(field), kind),
+    { class: "agt-field", style: { "--agt-depth": String(depth) } },
+    h("div", { class: "agt-fieldhead" }, fold, name, required(field), kind),
     h(
       "div",
       { class: "agt-cell" },
@@ -65,9 +65,11 @@ export function row(context, given, options) {
   /** @type {Control | undefined} */
   let control;
   let drawn = "";
+  let refocus = false; // what had the focus was replaced
 
   /** @param {Field} shown @param {Wire} wire */
   const build = (shown, wire) => {
+    const focused = line.contains(document.activeElement) || below.contains(document.activeElement);
     try {
       control = controlOf(context, shown, wire, path, depth);
     } catch (error) {
@@ -80,11 +82,14 @@ export function row(context, given, options) {
     below.hidden = !control.block;
     fold.setAttribute("aria-expanded", "true");
     el.classList.toggle("agt-group", !!control.block);
+    if (focused) refocus = true;
     if (control.input) {
       control.input.id = id;
       control.input.setAttribute("aria-describedby", `${id}-about ${id}-faults`);
       // A label points only to what can be labelled; anything else is told its name.
-      if (label) control.input.setAttribute("aria-label", label);
+      const button = control.input instanceof HTMLButtonElement;
+      const spoken = button ? `${control.input.textContent}: ${label}` : label;
+      if (label) control.input.setAttribute("aria-label", spoken);
       if (field.required) control.input.setAttribute("aria-required", "true");
     }
   };
@@ -96,7 +101,7 @@ export function row(context, given, options) {
     el,
     update(wire, pointer) {
       const shown = shownField(context, field, wire);
-      const now = `${wire.s === "json" ? "json" : shown.kind}:${wire.b ?? ""}:${opens(shown, wire, depth)}`;
+      const now = `${wire.s === "json" ? "json" : shown.kind}:${branchOf(wire)}:${opens(shown, wire, depth)}`;
       if (now !== drawn) {
         drawn = now;
         build(shown, wire);
@@ -110,6 +115,12 @@ export function row(context, given, options) {
         fill(below);
         below.hidden = true;
         if (wire.s !== "json") context.edit("as_json", path);
+      }
+      if (refocus) {
+        refocus = false;
+        /** @type {HTMLElement | null} */ (
+          (control?.block ? below : line).querySelector("input, textarea, select, button")
+        )?.focus();
       }
       branches?.update(wire, pointer);
       state.update(wire, pointer, shown);
@@ -136,7 +147,7 @@ export function row(context, given, options) {
  * @param {Context} context @param {Field} field @param {Wire} wire
  */
 function shownField(context, field, wire) {
-  const branch = field.branches?.[wire.b ?? -1];
+  const branch = field.branches?.[branchOf(wire)];
   if (!branch) return field;
   const { required: needed, title } = field;
   /** @type {Field} */
@@ -148,6 +159,12 @@ function shownField(context, field, wire) {
   if (field.nullable) shown.nullable = true;
   return shown;
 }
+
+/** What is unset or null shows the first branch, unless one was chosen.
+ *
+ * @param {Wire} wire
+ */
+const branchOf = (wire) => wire.b ?? (wire.s === "unset" || wire.s === "null" ? 0 : -1);
 
 /** Whether a part opens without being asked: what is set, and what is required and not too deep.
  *
@@ -239,7 +256,7 @@ function branchSelect(context, field, path, label) {
     el: select,
     update(wire) {
       if (!context.seen(sent)) return;
-      shown = String(wire.b ?? "");
+      shown = String(branchOf(wire));
       select.hidden = wire.s === "json";
       if (select.value !== shown) select.value = shown;
     },

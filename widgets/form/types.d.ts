@@ -41,6 +41,8 @@ export interface Fault {
   at: string;
   text: string;
   missing?: boolean;
+  /** JSON text that does not parse: nothing can be run until it does. */
+  unreadable?: boolean;
   quiet?: boolean;
 }
 
