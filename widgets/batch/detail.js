@@ -43,9 +43,12 @@ export function detailOf(detail) {
       ),
     detail.error !== undefined &&
       section(
-        "What the model sees",
+        "Error",
         detail.error_note,
-        h("div", { class: "agt-errortext agt-mono" }, longText(detail.error)),
+        [
+          h("div", { class: "agt-quiet agt-caption" }, "as the model sees it"),
+          h("div", { class: "agt-errortext agt-mono" }, longText(detail.error)),
+        ],
         copyButton(() => detail.error ?? "", "error"),
       ),
     detail.faults && detail.faults.length > 0 && section("Faults", "", faults(detail.faults)),
@@ -76,24 +79,44 @@ export function detailOf(detail) {
 function argumentsOf(detail) {
   const { changes, got } = detail;
   if (got === undefined || changes.length === 0) {
-    return section(
-      got === undefined ? "Arguments as sent" : "Arguments",
-      detail.sent_note,
-      jsonTree(got ?? detail.sent, { open: 2 }),
-    );
+    return section("Arguments", detail.sent_note, jsonTree(got ?? detail.sent, { open: 2 }));
   }
   const before = new Map(changes.map(([pointer]) => [pointer, ""]));
   const after = new Map(
     changes.map(([pointer, from, , rule]) => [pointer, `was ${from} · ${rule}`]),
   );
-  return [
-    section("As sent", detail.sent_note, jsonTree(detail.sent, { open: 2, marks: before })),
-    section("As the tool got them", detail.got_note, [
-      changes.some(([pointer]) => pointer === "") &&
-        h("div", { class: "agt-quiet" }, changes.find(([pointer]) => pointer === "")?.[3]),
-      jsonTree(got, { open: 2, marks: after }),
-    ]),
-  ];
+  const whole = changes.find(([pointer]) => pointer === "");
+  return section(
+    "Arguments",
+    "",
+    h(
+      "div",
+      { class: "agt-pair" },
+      h(
+        "div",
+        null,
+        h("div", { class: "agt-quiet agt-caption" }, "as sent"),
+        jsonTree(detail.sent, { open: 2, marks: before }),
+        remark(detail.sent_note),
+      ),
+      h(
+        "div",
+        null,
+        h(
+          "div",
+          { class: "agt-quiet agt-caption" },
+          whole ? `as the tool got them: ${whole[3]}` : "as the tool got them",
+        ),
+        jsonTree(got, { open: 2, marks: after }),
+        remark(detail.got_note),
+      ),
+    ),
+  );
+}
+
+/** @param {string | undefined} note what was left out */
+function remark(note) {
+  return note ? h("div", { class: "agt-note agt-quiet" }, note) : null;
 }
 
 /**
@@ -154,12 +177,7 @@ function section(title, note, content, action = null) {
     h(
       "div",
       { class: "agt-partbody" },
-      h(
-        "div",
-        { class: "agt-value" },
-        content,
-        note && h("div", { class: "agt-note agt-quiet" }, note),
-      ),
+      h("div", { class: "agt-value" }, content, remark(note)),
       action,
     ),
   );

@@ -31,7 +31,7 @@ function rowOf(first, opened) {
   let row = first;
   const status = h("span", { class: "agt-status" });
   const name = h("span", { class: "agt-mono agt-name" });
-  const args = h("span", { class: "agt-mono agt-quiet" });
+  const args = h("span", { class: "agt-mono agt-quiet agt-args" });
   const coerced = h("span", { class: "agt-tag" });
   const outcome = h("span", { class: "agt-mono agt-outcome" });
   const bar = h("span", { class: "agt-bar" });
@@ -40,7 +40,7 @@ function rowOf(first, opened) {
   const element = disclosure(
     [
       status,
-      h("span", { class: "agt-call" }, name, " ", args, coerced),
+      h("span", { class: "agt-call" }, name, args, coerced),
       outcome,
       h("span", { class: "agt-track" }, bar),
       took,
@@ -221,7 +221,7 @@ export default {
       const span = Math.max(now, 0.001);
       frame.style.setProperty("--now", String(now));
       frame.style.setProperty("--span", String(span));
-      setText(elapsed, duration(now));
+      setText(elapsed, duration((single() && store.rows[0]?.duration) || now));
       const next = tickStep(span);
       if (next !== step) {
         step = next;

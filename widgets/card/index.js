@@ -7,8 +7,8 @@ import { copyButton } from "../lib/copy.js";
 import { fill, h } from "../lib/dom.js";
 import { connect } from "../lib/model.js";
 import { parameterTable } from "../lib/parameters.js";
+import { prose } from "../lib/prose.js";
 import { tabs } from "../lib/tabs.js";
-import { longText } from "../lib/tree.js";
 
 /**
  * @typedef {BaseData & {
@@ -70,7 +70,7 @@ export default {
             "section",
             { class: "agt-frame", "aria-label": `Tool ${data.name}` },
             head(data),
-            data.description && h("div", { class: "agt-description" }, longText(data.description)),
+            prose(data.description),
             data.fault && h("div", { class: "agt-fault", role: "alert" }, data.fault),
             !data.fault && parameterTable(data.parameters),
             data.texts.length > 0 && sent(data),

@@ -6,8 +6,8 @@ import { fill, h, keyed, setText } from "../lib/dom.js";
 import { duration, plural } from "../lib/format.js";
 import { connect } from "../lib/model.js";
 import { parameterTable } from "../lib/parameters.js";
+import { prose } from "../lib/prose.js";
 import { disclosure } from "../lib/rows.js";
-import { longText } from "../lib/tree.js";
 
 /**
  * @typedef {object} Tool
@@ -67,9 +67,7 @@ function names(tool) {
 /** @param {Tool} tool */
 function about(tool) {
   return [
-    tool.description.includes("\n") || tool.description.length > 90
-      ? h("div", { class: "agt-description" }, longText(tool.description))
-      : null,
+    prose(tool.description.trim().split("\n").slice(1).join("\n")),
     tool.fault ? h("div", { class: "agt-fault" }, tool.fault) : parameterTable(tool.parameters),
     tool.last?.text &&
       h(
@@ -110,7 +108,7 @@ function row(first) {
       ),
     );
     fill(right, outcome(tool));
-    setText(line, tool.fault ?? tool.description.split("\n", 1)[0] ?? "");
+    setText(line, tool.fault ?? tool.description.trim().split("\n", 1)[0] ?? "");
     setText(count, counts(tool));
     if (body.isConnected) fill(body, about(tool));
   };
