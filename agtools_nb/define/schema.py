@@ -24,6 +24,7 @@ from agtools_nb.errors import DefinitionError
 
 JsonSchema = dict[str, Any]
 
+_WRONG_TYPE = (PydanticSchemaGenerationError, PydanticInvalidForJsonSchema)
 _CANNOT_HOLD = (
     PydanticSchemaGenerationError,
     PydanticInvalidForJsonSchema,
@@ -226,6 +227,9 @@ def _blame(
 
 def _unfit(tool_name: str, where: str, annotation: Any, error: Exception) -> DefinitionError:
     reason = str(error).split("\n", 1)[0]
+    if isinstance(error, PydanticUserError) and not isinstance(error, _WRONG_TYPE):
+        # Pydantic's advice on how to write the type: it can be held.
+        return DefinitionError(f"{tool_name} cannot be a tool: {where}: {reason}")
     shown = getattr(annotation, "__name__", None) or repr(annotation)
     return DefinitionError(
         f"{tool_name} cannot be a tool: {where} has the type {shown}, which JSON Schema cannot "

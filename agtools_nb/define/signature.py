@@ -246,17 +246,16 @@ def _unpacked_fields(annotation: Any) -> list[Argument] | None:
         return None
     fields = get_args(annotation)[0]
     hints = typing.get_type_hints(fields, include_extras=True)
-    required = fields.__required_keys__
-    return [
-        Argument(name, _without_requiredness(hint), MISSING if name in required else UNSENT, False)
-        for name, hint in hints.items()
-    ]
+    return [_unpacked_field(name, hint, fields.__total__) for name, hint in hints.items()]
 
 
-def _without_requiredness(hint: Any) -> Any:
+def _unpacked_field(name: str, hint: Any, total: bool) -> Argument:
+    # Not __required_keys__: that is wrong where the annotations are text.
+    required = total
     while get_origin(hint) in (typing.Required, typing.NotRequired):
+        required = get_origin(hint) is typing.Required
         hint = get_args(hint)[0]
-    return hint
+    return Argument(name, hint, MISSING if required else UNSENT, positional_only=False)
 
 
 class _Unsent:

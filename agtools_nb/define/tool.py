@@ -65,7 +65,6 @@ class Tool:
         concurrency_safe: It may run beside itself and others.
         long_running: It starts work that outlives the call.
         scopes: What the context must grant.
-        signature: What the callable takes.
         origin: Where it was defined, for messages: ``"module x, line 3"``.
     """
 
@@ -97,11 +96,11 @@ class Tool:
                 "are not built. Return the values as a list."
             )
         self.is_async = inspect.iscoroutinefunction(target)
-        self.signature: Signature = read_signature(fn, tool_name=self.name, scope=scope)
+        self._signature = read_signature(fn, tool_name=self.name, scope=scope)
         functools.update_wrapper(self, target, updated=())
         self.__wrapped__ = fn
-        if not self.signature.unresolved and not all(
-            _plainly_fits(argument.annotation) for argument in self.signature.arguments
+        if not self._signature.unresolved and not all(
+            _plainly_fits(argument.annotation) for argument in self._signature.arguments
         ):
             # A type that JSON cannot hold must fail here, where its author looks.
             self._built  # noqa: B018
@@ -113,7 +112,7 @@ class Tool:
         Raises:
             DefinitionError: ``fn`` cannot be a tool.
         """
-        return cls(fn, **options)
+        return cls(fn, **{"scope": caller_scope(2), **options})
 
     @property
     def description(self) -> str:
@@ -121,6 +120,13 @@ class Tool:
         if self._given_description is not None:
             return self._given_description
         return self._described.summary
+
+    @property
+    def signature(self) -> Signature:
+        """What the callable takes. A name not defined yet is looked up anew each time."""
+        if self._signature.unresolved:
+            self._signature = read_signature(self.fn, tool_name=self.name, scope=self._scope)
+        return self._signature
 
     @property
     def input_schema(self) -> dict[str, Any]:
@@ -188,7 +194,8 @@ class Tool:
     def _described(self) -> Described:
         target = unwrapped(self.fn)
         names = [argument.name for argument in self.signature.arguments]
-        own = describe(inspect.getdoc(target), names)
+        # Not inspect.getdoc: it would find the words of `type.__call__`.
+        own = describe(target.__doc__, names)
         if target is self.fn or inspect.isroutine(self.fn):
             return own
         # A callable object may be documented on its class rather than on __call__.
@@ -201,10 +208,7 @@ class Tool:
     def _built(self) -> tuple[TypeAdapter[dict[str, Any]], dict[str, Any]]:
         signature = self.signature
         if signature.unresolved:
-            signature = read_signature(self.fn, tool_name=self.name, scope=self._scope)
-            if signature.unresolved:
-                _refuse_unresolved(signature, self.name)
-            self.signature = signature
+            _refuse_unresolved(signature, self.name)
         return schemas.build(signature, self._described.parameters, self.name)
 
 
