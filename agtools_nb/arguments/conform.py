@@ -30,8 +30,8 @@ class Document:
         from jsonschema import Draft202012Validator
         from jsonschema.validators import validator_for
 
-        kind = _strict(validator_for(schema, default=Draft202012Validator))
         root = schema if isinstance(schema, (dict, bool)) else {}
+        kind = _strict(validator_for(root, default=Draft202012Validator))
         self._validator = kind(root, registry=_no_schemas())
 
     def conforms(self, value: Any, schema: Any = None) -> bool:

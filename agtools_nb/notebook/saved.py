@@ -22,7 +22,7 @@ def execute(source: Path, target: Path) -> None:
     import nbformat
     from nbclient import NotebookClient
 
-    notebook = nbformat.read(source, as_version=4)
+    notebook = nbformat.read(source, as_version=4)  # type: ignore[no-untyped-call]
     client = NotebookClient(
         notebook,
         timeout=CELL_SECONDS,
@@ -34,7 +34,7 @@ def execute(source: Path, target: Path) -> None:
     client.execute()
     without_widgets(notebook)
     target.parent.mkdir(parents=True, exist_ok=True)
-    nbformat.write(notebook, target)
+    nbformat.write(notebook, target)  # type: ignore[no-untyped-call]
 
 
 def without_widgets(notebook: Any) -> None:
