@@ -12,8 +12,12 @@ JSON = st.recursive(
     | st.integers(-(2**70), 2**70)
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(max_size=8)
-    | st.sampled_from(["1", "true", "FALSE", "null", "[1]", '{"a": 1}', "0.5", "-0", "1e3", "007", " 3 ", "NaN"]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+    | st.sampled_from(
+        ["1", "true", "FALSE", "null", "[1]", '{"a": 1}', "0.5", "-0", "1e3", "007", " 3 ", "NaN"]
+    ),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 
@@ -44,7 +48,11 @@ def _nested(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     properties = st.dictionaries(st.sampled_from("abc"), inner, max_size=3)
     return st.one_of(
         st.builds(lambda items: {"type": "array", "items": items}, inner),
-        st.builds(lambda first, rest: {"type": "array", "prefixItems": [first], "items": rest}, inner, inner),
+        st.builds(
+            lambda first, rest: {"type": "array", "prefixItems": [first], "items": rest},
+            inner,
+            inner,
+        ),
         st.builds(
             lambda props, more, needed: {
                 "type": "object",

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from core.schemas import JSON, SCHEMAS
 
 from agtools_nb import coerce
 from agtools_nb.arguments.coerce import same
 from agtools_nb.arguments.conform import Document
+from core.schemas import JSON, SCHEMAS
 
 
 def one(value: Any, schema: Any) -> Any:
@@ -60,13 +60,32 @@ def test_the_one_reading_is_taken(value: Any, schema: Any, right: Any) -> None:
 @pytest.mark.parametrize(
     ("value", "schema"),
     [
-        *[(text, INTEGER) for text in ("not a number", "1.5", "3.0", "", " ", " 3 ", "+3", "007", "0x10", "1_000", "٣", "1e3")],
+        *[
+            (text, INTEGER)
+            for text in (
+                "not a number",
+                "1.5",
+                "3.0",
+                "",
+                " ",
+                " 3 ",
+                "+3",
+                "007",
+                "0x10",
+                "1_000",
+                "٣",
+                "1e3",
+            )
+        ],
         ("9" * 30, INTEGER),
         ("9" * 5000, INTEGER),
         (1e300, INTEGER),
         (0.5, INTEGER),
         (True, INTEGER),
-        *[(text, NUMBER) for text in ("NaN", "Infinity", "-inf", ".5", "5.", "1e999", "9" * 5000, "½")],
+        *[
+            (text, NUMBER)
+            for text in ("NaN", "Infinity", "-inf", ".5", "5.", "1e999", "9" * 5000, "½")
+        ],
         *[(value, BOOLEAN) for value in ("yes", "off", "1", "maybe", 1, 0, "", "ｔｒｕｅ")],
         (None, STRING),
         ([1], STRING),
@@ -103,11 +122,26 @@ def test_branches_that_disagree_leave_the_value() -> None:
     assert one([], {"anyOf": tags}) == []
     as_list_or_object = {"anyOf": [{"enum": [5]}, {"enum": ["5.0", 5.0]}]}
     assert one("5", as_list_or_object) == 5
-    either = {"anyOf": [{"type": "array", "items": INTEGER}, {"type": "array", "items": NUMBER, "minItems": 1}]}
+    either = {
+        "anyOf": [
+            {"type": "array", "items": INTEGER},
+            {"type": "array", "items": NUMBER, "minItems": 1},
+        ]
+    }
     assert one('["1"]', either) == [1]
-    differ = {"anyOf": [{"type": "object", "properties": {"a": INTEGER}}, {"type": "object", "properties": {"a": {"enum": [True]}}}]}
+    differ = {
+        "anyOf": [
+            {"type": "object", "properties": {"a": INTEGER}},
+            {"type": "object", "properties": {"a": {"enum": [True]}}},
+        ]
+    }
     assert one('{"a": "true"}', differ) == {"a": True}
-    undecided = {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "array", "items": BOOLEAN}]}
+    undecided = {
+        "anyOf": [
+            {"type": "array", "items": {"type": "string"}},
+            {"type": "array", "items": BOOLEAN},
+        ]
+    }
     assert one("[true]", undecided) == "[true]", "['true'] and [true] are both possible"
 
 
@@ -128,7 +162,13 @@ def test_it_reaches_everywhere() -> None:
         "else": {"properties": {"v": BOOLEAN}},
         "$defs": {
             "point": {"type": "object", "properties": {"x": INTEGER}},
-            "tree": {"type": "object", "properties": {"v": INTEGER, "kids": {"type": "array", "items": {"$ref": "#/$defs/tree"}}}},
+            "tree": {
+                "type": "object",
+                "properties": {
+                    "v": INTEGER,
+                    "kids": {"type": "array", "items": {"$ref": "#/$defs/tree"}},
+                },
+            },
         },
     }
     given = {
@@ -156,7 +196,9 @@ def test_it_reaches_everywhere() -> None:
         "v": 5,
     }
     assert given == before, "the caller's object is not touched"
-    changed = {change.pointer: (change.before, change.after, change.rule) for change in found.changes}
+    changed = {
+        change.pointer: (change.before, change.after, change.rule) for change in found.changes
+    }
     assert changed["/list/1/x"] == ("2", 2, "text to integer")
     assert changed["/list/0"] == ('{"x": 1}', {"x": 1}, "JSON text to object")
     assert changed["/tree/kids/0/v"] == ("2", 2, "text to integer")
@@ -222,7 +264,11 @@ def test_law_nothing_is_lost(schema: Any, value: Any) -> None:
         holder: Any = document
         *steps, last = ["", *change.pointer.split("/")[1:]]
         for step in steps:
-            holder = holder[int(step) if isinstance(holder, list) else step.replace("~1", "/").replace("~0", "~")]
+            holder = holder[
+                int(step)
+                if isinstance(holder, list)
+                else step.replace("~1", "/").replace("~0", "~")
+            ]
         key: Any = int(last) if isinstance(holder, list) else last
         assert same(holder[key], change.after)
         holder[key] = change.before

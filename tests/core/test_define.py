@@ -123,11 +123,24 @@ def test_definitions_are_kept_only_for_recursion_and_reuse() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["self", "args", "kwargs", "_id", "schema", "model_config", "json", "copy", "name", "tool_name", "config", "fn"],
+    [
+        "self",
+        "args",
+        "kwargs",
+        "_id",
+        "schema",
+        "model_config",
+        "json",
+        "copy",
+        "name",
+        "tool_name",
+        "config",
+        "fn",
+    ],
 )
 def test_a_parameter_may_have_any_name(name: str) -> None:
     namespace: dict[str, Any] = {}
-    exec(f"def take({name}: str) -> str: return {name}", namespace)  # noqa: S102
+    exec(f"def take({name}: str) -> str: return {name}", namespace)
     made = Tool.from_function(namespace["take"])
     assert made.input_schema["required"] == [name]
     assert made.adapter.validate_json(json.dumps({name: "v"})) == {name: "v"}
@@ -299,7 +312,7 @@ class TestCallables:
 
     def test_no_source_text_is_needed(self) -> None:
         namespace: dict[str, Any] = {}
-        exec(compile("def f(x: int) -> int: return x", "<ipython-input-1>", "exec"), namespace)  # noqa: S102
+        exec(compile("def f(x: int) -> int: return x", "<ipython-input-1>", "exec"), namespace)
         assert list(properties(namespace["f"])) == ["x"]
 
 
@@ -326,14 +339,16 @@ class TestTextAnnotations:
         def take(amount: OnlyForTypeCheckers): ...
 
         made = Tool.from_function(take)
-        with pytest.raises(DefinitionError, match=r"'OnlyForTypeCheckers' of parameter 'amount'.*not defined"):
+        with pytest.raises(
+            DefinitionError, match=r"'OnlyForTypeCheckers' of parameter 'amount'.*not defined"
+        ):
             made.input_schema  # noqa: B018
 
     def test_a_type_defined_after_the_function_resolves_on_first_use(self) -> None:
         namespace: dict[str, Any] = {"__name__": "later"}
-        exec("def f(x: 'Later') -> int: ...", namespace)  # noqa: S102
+        exec("def f(x: 'Later') -> int: ...", namespace)
         made = Tool.from_function(namespace["f"])
-        exec("class Later(int): pass\nLater = int", namespace)  # noqa: S102
+        exec("class Later(int): pass\nLater = int", namespace)
         assert made.input_schema["properties"]["x"] == {"type": "integer"}
 
 
@@ -341,7 +356,9 @@ class TestNotATool:
     """A function that cannot be a tool fails where it is defined; the message has the name and the fix."""
 
     def test_var_positional(self) -> None:
-        with pytest.raises(DefinitionError, match=r"parameter \*names .*Take a list instead: `names: list"):
+        with pytest.raises(
+            DefinitionError, match=r"parameter \*names .*Take a list instead: `names: list"
+        ):
 
             @tool
             def take(*names: str): ...
@@ -351,7 +368,10 @@ class TestNotATool:
         def take(good: int, bad): ...
 
         take.__annotations__["bad"] = annotation
-        with pytest.raises(DefinitionError, match=r"take cannot be a tool: parameter 'bad' has the type .*Use a type"):
+        with pytest.raises(
+            DefinitionError,
+            match=r"take cannot be a tool: parameter 'bad' has the type .*Use a type",
+        ):
             tool(take)
 
     def test_a_lambda_without_a_name(self) -> None:
@@ -374,12 +394,21 @@ class TestNotATool:
 
 def test_parameters_in_words() -> None:
     @tool
-    def plan(stops: list[Point], mode: Literal["fast", "slow"] = "fast", days: int = Field(3, ge=1, le=30)): ...
+    def plan(
+        stops: list[Point],
+        mode: Literal["fast", "slow"] = "fast",
+        days: int = Field(3, ge=1, le=30),
+    ): ...
 
-    shown = [(p.name, p.required, p.type_text, p.bounds_text, p.default_text) for p in plan.parameters]
+    shown = [
+        (p.name, p.required, p.type_text, p.bounds_text, p.default_text) for p in plan.parameters
+    ]
     assert shown == [
         ("stops", True, "array of object", "", None),
         ("mode", False, 'one of "fast", "slow"', "", '"fast"'),
         ("days", False, "integer", "from 1 to 30", "3"),
     ]
-    assert plan.usage == 'plan(stops: array of object, mode?: one of "fast", "slow" = "fast", days?: integer = 3)'
+    assert (
+        plan.usage
+        == 'plan(stops: array of object, mode?: one of "fast", "slow" = "fast", days?: integer = 3)'
+    )

@@ -74,7 +74,9 @@ def test_each_style_says_the_same(doc: str) -> None:
 
 
 def test_sections_before_the_parameters_are_not_part_of_the_summary() -> None:
-    found = describe("Summary.\n\nRaises:\n    ValueError: when bad\n\nArgs:\n    x: The x value\n", ["x"])
+    found = describe(
+        "Summary.\n\nRaises:\n    ValueError: when bad\n\nArgs:\n    x: The x value\n", ["x"]
+    )
     assert (found.summary, found.parameters) == ("Summary.", {"x": "The x value"})
 
 
@@ -88,6 +90,8 @@ def test_no_docstring(doc: str | None) -> None:
     assert describe(doc, ["x"]).summary == ""
 
 
-@pytest.mark.parametrize("doc", ["Args:", "Just prose: with a colon.", ":param", "Parameters\n-----\n", "<b>&\x00"])
+@pytest.mark.parametrize(
+    "doc", ["Args:", "Just prose: with a colon.", ":param", "Parameters\n-----\n", "<b>&\x00"]
+)
 def test_odd_docstrings_do_no_harm(doc: str) -> None:
     assert isinstance(describe(doc, ["x"]).summary, str)

@@ -78,8 +78,21 @@ class TestValues:
         }
 
     def test_python_values_may_be_sent_too(self) -> None:
-        found = prepare(order, {"count": 1, "colour": Colour.BLUE, "on": dt.date(2026, 1, 2), "to": Sms(kind="sms", phone=1)})
-        assert found.values == {"count": 1, "colour": Colour.BLUE, "on": dt.date(2026, 1, 2), "to": Sms(kind="sms", phone=1)}
+        found = prepare(
+            order,
+            {
+                "count": 1,
+                "colour": Colour.BLUE,
+                "on": dt.date(2026, 1, 2),
+                "to": Sms(kind="sms", phone=1),
+            },
+        )
+        assert found.values == {
+            "count": 1,
+            "colour": Colour.BLUE,
+            "on": dt.date(2026, 1, 2),
+            "to": Sms(kind="sms", phone=1),
+        }
 
     def test_defaults_are_filled_into_what_is_shown(self) -> None:
         found = prepare(order, {"count": 1})
@@ -103,7 +116,10 @@ class TestValues:
 class TestReading:
     """Arguments as models and servers send them."""
 
-    @pytest.mark.parametrize("raw", ['{"count": 1}', '"{\\"count\\": 1}"', b'{"count": 1}', {"count": 1}, ' {"count": "1"} '])
+    @pytest.mark.parametrize(
+        "raw",
+        ['{"count": 1}', '"{\\"count\\": 1}"', b'{"count": 1}', {"count": 1}, ' {"count": "1"} '],
+    )
     def test_forms_of_the_same(self, raw: Any) -> None:
         assert prepare(order, raw).values == {"count": 1}
 
@@ -115,7 +131,10 @@ class TestReading:
         assert prepare(nothing, raw).values == {}
 
     def test_control_characters_in_strings(self) -> None:
-        assert prepare(order, '{"count": 1, "notes": ["a\nb\tc"]}').values == {"count": 1, "notes": ["a\nb\tc"]}
+        assert prepare(order, '{"count": 1, "notes": ["a\nb\tc"]}').values == {
+            "count": 1,
+            "notes": ["a\nb\tc"],
+        }
 
     @pytest.mark.parametrize(
         ("raw", "says"),
@@ -125,7 +144,10 @@ class TestReading:
             ('"text"', "not JSON"),
             ("null", "must be a JSON object"),
             ("count=1", "not JSON: Expecting value at character 0"),
-            ('{"count": 1}{"count": 2}', 'more than one JSON value; after the first came: {"count": 2}'),
+            (
+                '{"count": 1}{"count": 2}',
+                'more than one JSON value; after the first came: {"count": 2}',
+            ),
             ('{"count": 1', "not JSON"),
             ('{"count": NaN}', "NaN is not JSON"),
             ("[" * 200_000, "nested too deeply"),
@@ -163,11 +185,16 @@ class TestFaults:
         assert self.fault(count=None) == "/count: expected an integer, got null"
 
     def test_a_missing_argument(self) -> None:
-        assert prepare(order, {}).faults[0].message == "/count: expected an integer, got nothing (it is required)"
+        assert (
+            prepare(order, {}).faults[0].message
+            == "/count: expected an integer, got nothing (it is required)"
+        )
 
     def test_unknown_arguments(self) -> None:
         message = self.fault(color="red")
-        assert message.startswith("/color: there is no such parameter; did you mean 'colour'? (known: count, to,")
+        assert message.startswith(
+            "/color: there is no such parameter; did you mean 'colour'? (known: count, to,"
+        )
 
     def test_a_value_for_an_injected_parameter_is_unknown(self) -> None:
         @tool
@@ -177,8 +204,14 @@ class TestFaults:
         assert [fault.pointer for fault in found.faults] == ["/ctx"]
 
     def test_the_branch_that_was_meant_is_judged(self) -> None:
-        assert self.fault(to={"kind": "sms", "phone": "x"}) == '/to/phone: expected an integer, got "x" (a string)'
-        assert self.fault(to={"kind": "fax"}) == '/to/kind: expected one of "email", "sms", got "fax" (a string)'
+        assert (
+            self.fault(to={"kind": "sms", "phone": "x"})
+            == '/to/phone: expected an integer, got "x" (a string)'
+        )
+        assert (
+            self.fault(to={"kind": "fax"})
+            == '/to/kind: expected one of "email", "sms", got "fax" (a string)'
+        )
 
     def test_what_only_python_knows(self) -> None:
         assert "must be even" in self.fault(pair=3)
@@ -186,7 +219,9 @@ class TestFaults:
 
     def test_bounds(self) -> None:
         @tool
-        def take(n: Annotated[int, Field(ge=1, le=10)], s: Annotated[str, Field(min_length=2)] = "ab"): ...
+        def take(
+            n: Annotated[int, Field(ge=1, le=10)], s: Annotated[str, Field(min_length=2)] = "ab"
+        ): ...
 
         found = prepare(take, {"n": "11", "s": ""})
         assert [fault.message for fault in found.faults] == [
@@ -221,13 +256,31 @@ class TestFaults:
 
 
 def test_explicit_schemas_can_be_validated_alone() -> None:
-    schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "patternProperties": {"^x": {}}, "additionalProperties": False}
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "integer"}},
+        "patternProperties": {"^x": {}},
+        "additionalProperties": False,
+    }
     assert validate({"a": 1, "xy": 2}, schema) == ()
     assert [fault.pointer for fault in validate({"a": "1", "z": 2}, schema)] == ["/a", "/z"]
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["count", "to", "kind", "phone", "on", "size", "notes", "x"]), inner, max_size=4), max_leaves=8))
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(["count", "to", "kind", "phone", "on", "size", "notes", "x"]),
+                inner,
+                max_size=4,
+            )
+        ),
+        max_leaves=8,
+    )
+)
 def test_law_bad_arguments_never_raise(raw: Any) -> None:
     """Whatever comes is either fit to run or has an error with words in it."""
     found = prepare(order, raw)
@@ -242,8 +295,14 @@ def test_law_bad_text_never_raises(raw: str) -> None:
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.integers(), st.sampled_from(list(Colour)), st.lists(st.text(max_size=5), max_size=3) | st.none())
-def test_law_valid_arguments_arrive_as_they_were_sent(count: int, colour: Colour, notes: list[str] | None) -> None:
+@given(
+    st.integers(),
+    st.sampled_from(list(Colour)),
+    st.lists(st.text(max_size=5), max_size=3) | st.none(),
+)
+def test_law_valid_arguments_arrive_as_they_were_sent(
+    count: int, colour: Colour, notes: list[str] | None
+) -> None:
     sent = {"count": count, "colour": colour.value, "notes": notes}
     found = prepare(order, json.dumps(sent))
     assert found.values == {"count": count, "colour": colour, "notes": notes}
