@@ -1,4 +1,4 @@
-"""``python -m agtools_nb quickstart``: the first notebook in JupyterLab, or run without a screen."""
+"""``python -m agtools_nb quickstart``: the first notebook in JupyterLab, or run unseen."""
 
 from __future__ import annotations
 
