@@ -17,8 +17,9 @@ from agtools_nb.define import Tool
 from agtools_nb.jsonable import shorten
 from agtools_nb.views import markup
 from agtools_nb.views.base import Scheduler, View
-from agtools_nb.views.form_edits import EditRefusedError, apply, put
-from agtools_nb.views.form_plan import Plan, plan_form
+from agtools_nb.views.form_edits import EditRefusedError, apply
+from agtools_nb.views.form_place import put
+from agtools_nb.views.form_plan import plan_form
 from agtools_nb.views.form_preview import marked_lines
 from agtools_nb.views.form_tree import (
     Node,
@@ -29,6 +30,7 @@ from agtools_nb.views.form_tree import (
     text_faults,
     value_of,
 )
+from agtools_nb.views.form_unions import Plan
 from agtools_nb.views.form_wire import left_empty, wire_tree, with_values
 from agtools_nb.views.form_words import json_of
 from agtools_nb.views.result import body_html, call_detail, headline_html, result_text
@@ -160,6 +162,9 @@ class FormView(View):
 
     def on_edit(self, content: dict[str, Any]) -> None:
         """Change one field, as :func:`agtools_nb.views.form_edits.apply` takes it."""
+        if content.get("op") == "json" and content.get("path") == []:
+            self.on_json(content)  # a root that has no fields of its own
+            return
         with self._form_lock:
             self._note(content)
             if self._json_fault:  # the fields do not show what was typed as JSON: first decide
@@ -213,12 +218,12 @@ class FormView(View):
         with self._form_lock:
             self._note(content)
             self._attempted = True
-            self.refresh()
-            if self._running or self._text_faults():
-                return
-            self._running = True
+            start = not self._running and not self._text_faults()
+            self._running = self._running or start
             arguments = self._outgoing()
-        self._scheduler.spawn(self._run_once(self._run, arguments))
+            self.refresh()
+        if start:
+            self._scheduler.spawn(self._run_once(self._run, arguments))
 
     def on_stop(self, content: dict[str, Any]) -> None:
         """Cancel the run."""
@@ -239,7 +244,7 @@ class FormView(View):
                 duration=time.perf_counter() - clock,
             )
             raise
-        except Exception as error:  # noqa: BLE001 - whatever fails here has no cell to fail in
+        except Exception as error:  # whatever fails here has no cell to fail in
             self._show_problem(error)
         finally:
             with self._form_lock:
@@ -367,10 +372,14 @@ def _marks(
     prepared: Prepared, left: Mapping[str, Any], *, came: bool
 ) -> dict[str, tuple[str, str]]:
     """Remarks on the arguments as they came, or as the tool gets them, by JSON pointer."""
-    marks = {change.pointer: ("changed", "" if came else change.rule) for change in prepared.changes}
+    marks = {
+        change.pointer: ("changed", "" if came else change.rule) for change in prepared.changes
+    }
     if not came:
         marks |= {f"/{name}": ("default", "default") for name in prepared.defaulted}
         marks |= dict.fromkeys(left, ("left", "left empty"))
     # What a fault says stands at its field; here the line is only marked.
-    marks |= {fault.pointer: ("fault", "" if came else "does not fit") for fault in prepared.faults if fault.pointer}
+    for fault in prepared.faults:
+        if fault.pointer:
+            marks[fault.pointer] = ("fault", "" if came else "does not fit")
     return marks

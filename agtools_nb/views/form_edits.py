@@ -12,7 +12,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from agtools_nb.views.form_fit import branch_of, can_show, child_field, item_field, option_of
-from agtools_nb.views.form_plan import Plan
+from agtools_nb.views.form_place import (
+    Place,
+    drop_unset,
+    fill_constants,
+    find,
+    new_node,
+    put,
+    settle,
+)
 from agtools_nb.views.form_tree import (
     ABSENT,
     Node,
@@ -22,53 +30,15 @@ from agtools_nb.views.form_tree import (
     typed_number,
     value_of,
 )
+from agtools_nb.views.form_unions import Plan
 from agtools_nb.views.form_words import Field, json_of
 
 MAX_ITEMS = 10_000
-_KEPT_BY_UNIONS = ("required", "default", "nullable")
 _NEVER_MAKE = ("unset", "settle", "remove", "move", "rename")
 
 
 class EditRefusedError(Exception):
     """An edit that cannot be done; its message says why, for people."""
-
-
-class Place:
-    """One place of the tree that an edit is about.
-
-    Attributes:
-        node: What is there; an unset node that hangs in the tree if nothing was.
-        field: The field that shows it, with references and branches followed.
-        union: The union that the field is a branch of, if it is one.
-        parent: What holds it; ``None`` for the root.
-        key: Its key in the parent, if that is an object.
-    """
-
-    __slots__ = ("field", "key", "node", "parent", "union")
-
-    def __init__(
-        self,
-        plan: Plan,
-        node: Node,
-        field: Field,
-        parent: Place | None = None,
-        key: str | None = None,
-    ) -> None:
-        self.node, self.parent, self.key = node, parent, key
-        self.field = plan.resolve(field)
-        self.union = self.field if self.field["kind"] == "union" else None
-        if self.union is not None:
-            at = branch_of(plan, self.union, node)
-            if at is not None:
-                own = {k: v for k, v in self.union.items() if k in _KEPT_BY_UNIONS}
-                self.field = {**plan.resolve(self.union["branches"][at]), **own}
-
-    @property
-    def is_extra(self) -> bool:
-        """Whether it is a key that the schema does not name."""
-        if self.parent is None or self.key is None:
-            return False
-        return all(one["title"] != self.key for one in self.parent.field.get("fields", ()))
 
 
 def apply(plan: Plan, root: Node, edit: Mapping[str, Any]) -> None:
@@ -83,7 +53,7 @@ def apply(plan: Plan, root: Node, edit: Mapping[str, Any]) -> None:
     if handler is None or not isinstance(path, list) or len(path) > 200:
         return
     blank = op in ("text", "json") and not str(edit.get("text", "")).strip()
-    place = _find(plan, root, path, make=op not in _NEVER_MAKE and not blank)
+    place = find(plan, root, path, make=op not in _NEVER_MAKE and not blank)
     if place is None or (blank and place.node.kind == "unset"):
         return  # a field that was left alone stays as it is
     try:
@@ -91,123 +61,7 @@ def apply(plan: Plan, root: Node, edit: Mapping[str, Any]) -> None:
     finally:
         if place.is_extra and place.node.kind == "unset":
             place.node.flag = True  # the row of a key that was typed stays
-        _drop_unset(root, path)
-
-
-def new_node(plan: Plan, field: Field) -> Node:
-    """What a field starts with when the user adds it: an object or array opens, else unset.
-
-    An object gets its required constants: nothing else could stand there.
-    """
-    field = plan.resolve(field)
-    if field["kind"] == "object":
-        node = Node("object")
-        fill_constants(plan, field, node)
-        return node
-    if field["kind"] == "array":
-        return Node("array")
-    if field["kind"] == "const":
-        return node_of(json.loads(field["options"][0]["json"]))
-    return Node()
-
-
-def fill_constants(plan: Plan, field: Field, node: Node, tags: list[str] | None = None) -> None:
-    """Give an object the constants that it must have, or that tell its branch (``tags``)."""
-    for child in field["fields"]:
-        name, full = child["title"], plan.resolve(child)
-        wanted = child.get("required") or name in (tags or ())
-        if full["kind"] == "const" and wanted and name not in node.entries:
-            put(field, node, name, node_of(json.loads(full["options"][0]["json"])))
-
-
-def put(field: Field, node: Node, key: str, child: Node) -> None:
-    """Set a key of an object; a new one goes where the schema's order has it."""
-    if key in node.entries:
-        node.entries[key] = child
-        return
-    order = [one["title"] for one in field["fields"]]
-    later = set(order[order.index(key) + 1 :]) if key in order else set()
-    before = next((name for name in node.entries if name in later), None)
-    entries = list(node.entries.items())
-    at = len(entries) if before is None else [name for name, _ in entries].index(before)
-    entries.insert(at, (key, child))
-    node.entries = dict(entries)
-
-
-def _find(plan: Plan, root: Node, path: list[Any], *, make: bool) -> Place | None:
-    place = Place(plan, root, plan.root)
-    for at, step in enumerate(path):
-        last = at == len(path) - 1
-        if isinstance(step, str):
-            found = _step_into_object(plan, place, step, make=make, last=last)
-        elif isinstance(step, int) and not isinstance(step, bool):
-            found = _step_into_array(plan, place, step)
-        else:
-            return None
-        if found is None:
-            return None
-        place = found
-    return place
-
-
-def _step_into_object(
-    plan: Plan, place: Place, key: str, *, make: bool, last: bool
-) -> Place | None:
-    if place.field["kind"] != "object":
-        return None
-    node = place.node
-    if node.kind != "object":
-        if not make or node.kind == "json":
-            return None
-        _settle(plan, place)
-        node.become(new_node(plan, place.field))
-    if place.union is not None and make:
-        _settle(plan, place)
-        if not node.entries:
-            fill_constants(plan, place.field, node, place.union["tags"])
-    child = node.entries.get(key)
-    if child is None:
-        if not make and not last:
-            return None
-        child = Node()
-        if make:
-            put(place.field, node, key, child)
-    return Place(plan, child, child_field(place.field, key), place, key)
-
-
-def _step_into_array(plan: Plan, place: Place, item_id: int) -> Place | None:
-    if place.node.kind != "array":
-        return None
-    _settle(plan, place)
-    for at, item in enumerate(place.node.items):
-        if item.id == item_id:
-            return Place(plan, item, item_field(place.field, at), place)
-    return None  # it was removed meanwhile
-
-
-def _settle(plan: Plan, place: Place) -> None:
-    """Keep the branch that is shown: editing inside it must not change it."""
-    if place.union is not None and place.node.branch is None:
-        place.node.branch = branch_of(plan, place.union, place.node)
-
-
-def _drop_unset(root: Node, path: list[Any]) -> None:
-    """Take the unset nodes out of the objects on a path, unless they remember something."""
-    node: Node | None = root
-    for step in path:
-        if node is None:
-            return
-        if isinstance(step, str):
-            child = node.entries.get(step)
-            if child is not None and child.kind == "unset" and not _remembers(child):
-                del node.entries[step]
-            node = child
-        else:
-            node = next((item for item in node.items if item.id == step), None)
-
-
-def _remembers(node: Node) -> bool:
-    return node.flag or node.branch is not None or bool(node.stash)
+        drop_unset(root, path)
 
 
 # -- the operations ----------------------------------------------------------------------------
@@ -217,7 +71,7 @@ def _text(plan: Plan, place: Place, edit: Mapping[str, Any]) -> None:
     text = edit.get("text")
     if not isinstance(text, str):
         return
-    _settle(plan, place)
+    settle(plan, place)
     node, kind = place.node, place.field["kind"]
     if kind in ("integer", "number"):
         node.become(typed_number(text) if text.strip() else Node())
@@ -250,16 +104,18 @@ def _settle_json(plan: Plan, place: Place, edit: Mapping[str, Any]) -> None:
 def _bool(plan: Plan, place: Place, edit: Mapping[str, Any]) -> None:
     value = edit.get("value")
     if place.field["kind"] == "boolean" and isinstance(value, bool):
-        _settle(plan, place)
+        settle(plan, place)
         place.node.become(Node("bool", flag=value))
 
 
 def _choose(plan: Plan, place: Place, edit: Mapping[str, Any]) -> None:
     at = edit.get("option")
     options = place.field.get("options", [])
-    if type(at) is not int or not 0 <= at < len(options) or option_of(place.field, place.node) == at:
+    if type(at) is not int or not 0 <= at < len(options):
         return
-    _settle(plan, place)
+    if option_of(place.field, place.node) == at:
+        return
+    settle(plan, place)
     place.node.become(node_of(json.loads(options[at]["json"])))
 
 
@@ -288,7 +144,7 @@ def _value(plan: Plan, place: Place, edit: Mapping[str, Any]) -> None:
     if node.kind == "json":
         node.become(node_of(node.value) if node.value is not ABSENT else Node())
         return
-    _settle(plan, place)
+    settle(plan, place)
     if kind == "object" and node.kind != "object":
         node.become(new_node(plan, place.field))
         if place.union is not None:
@@ -300,7 +156,7 @@ def _value(plan: Plan, place: Place, edit: Mapping[str, Any]) -> None:
 def _empty(plan: Plan, place: Place, edit: Mapping[str, Any]) -> None:
     """Make a text field the empty text, on purpose."""
     if place.field["kind"] == "string":
-        _settle(plan, place)
+        settle(plan, place)
         place.node.become(Node("text"))
 
 
@@ -350,15 +206,21 @@ def _converted(target: Field, node: Node, plan: Plan) -> Node:
         return Node("number", text=node.text) if not isinstance(number, str) else Node()
     if kind == "object" and node.kind == "object":
         names = {child["title"]: plan.resolve(child) for child in target["fields"]}
-        shared = {
-            key: child
-            for key, child in node.entries.items()
-            if key in names and not (names[key]["kind"] == "const" and option_of(names[key], child) is None)
-        }
-        return Node("object", entries=shared)
+        return Node(
+            "object",
+            entries={
+                key: child
+                for key, child in node.entries.items()
+                if key in names and _could_be(names[key], child)
+            },
+        )
     if kind == "array" and node.kind == "array":
         return node
     return Node()
+
+
+def _could_be(field: Field, node: Node) -> bool:
+    return field["kind"] != "const" or option_of(field, node) is not None
 
 
 def _add(plan: Plan, place: Place, edit: Mapping[str, Any]) -> None:
@@ -366,7 +228,7 @@ def _add(plan: Plan, place: Place, edit: Mapping[str, Any]) -> None:
     node, field = place.node, place.field
     if field["kind"] == "array":
         if node.kind != "array":
-            _settle(plan, place)
+            settle(plan, place)
             node.become(Node("array"))
         if len(node.items) >= MAX_ITEMS:
             raise EditRefusedError(f"a form holds at most {MAX_ITEMS:,} items; use JSON for more")
@@ -374,7 +236,7 @@ def _add(plan: Plan, place: Place, edit: Mapping[str, Any]) -> None:
     elif field["kind"] == "object":
         key = _new_key(place, edit.get("key"))
         if node.kind != "object":
-            _settle(plan, place)
+            settle(plan, place)
             node.become(new_node(plan, field))
         child = new_node(plan, child_field(field, key))
         child.flag = child.kind == "unset"  # its row stays: the key was typed

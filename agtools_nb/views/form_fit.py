@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from agtools_nb.views.form_plan import ANY, Plan
 from agtools_nb.views.form_tree import ABSENT, Node, number_of, sends, value_of
+from agtools_nb.views.form_unions import ANY, Plan
 from agtools_nb.views.form_words import Field, json_of
 
 NO = -1_000

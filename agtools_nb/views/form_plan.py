@@ -19,22 +19,26 @@ the schema does not forbid them); ``items``, ``prefix`` and ``more`` (array); ``
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from agtools_nb.define import bounds_text
 from agtools_nb.jsonable import shorten
 from agtools_nb.views import form_schema as schemas
 from agtools_nb.views.form_schema import CannotDrawError, JsonSchema
+from agtools_nb.views.form_unions import (
+    ANY,
+    Plan,
+    different_branches,
+    flatten_unions,
+    label_branches,
+)
 from agtools_nb.views.form_words import (
     ABOUT_LIMIT,
     Field,
     default_notes,
     enum_notes,
     json_of,
-    label_branches,
     options_of,
-    plain,
     type_text,
 )
 
@@ -44,45 +48,13 @@ MAX_DEPTH = 24
 MAX_FIELDS = 5_000
 """Fields in one plan; what comes after them is edited as JSON."""
 
-ANY = "any"
-"""Name of the definition that draws any value at all."""
-
-_OWN_KEYS = ("title", "required", "about", "notes", "default", "label", "name")
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """The fields of one tool's arguments.
-
-    Attributes:
-        root: The field of the whole arguments object.
-        defs: Fields that others refer to by name, so that recursion stays finite.
-    """
-
-    root: Field
-    defs: dict[str, Field] = field(default_factory=dict)
-
-    def resolve(self, field: Field) -> Field:
-        """Return a field with its reference followed; what its place says wins."""
-        for _ in range(len(self.defs) + 1):
-            if field["kind"] != "ref":
-                return field
-            target = self.defs[field["ref"]]
-            own = {key: field[key] for key in _OWN_KEYS if key in field}
-            nullable = {"nullable": True} if field.get("nullable") else {}
-            field = {**target, **own, **nullable}
-        return {**field, "kind": "json", "notes": ["this reference leads back to itself"]}
-
-    def wire(self) -> dict[str, Any]:
-        """Return the plan as the browser gets it."""
-        return {"root": self.root, "defs": self.defs}
-
 
 def plan_form(schema: Any) -> Plan:
     """Plan the fields for a tool's input schema. Never raises, whatever ``schema`` is."""
     planner = _Planner(schema if isinstance(schema, dict) else {})
     root = planner.field(schema)
-    _flatten_unions(root, planner.defs)
+    planner.any()  # for keys that the schema does not know
+    flatten_unions(Plan(root, planner.defs))
     plan = Plan(root, planner.defs)
     full = plan.resolve(root)
     if full["kind"] not in ("object", "union", "json"):
@@ -91,35 +63,6 @@ def plan_form(schema: Any) -> Plan:
         # {"type": "object"} is how many tools say that they take no arguments
         root = {**full, "quiet": True}
     return Plan(root, planner.defs)
-
-
-def _flatten_unions(root: Field, defs: dict[str, Field]) -> None:
-    """Put the branches of unions within unions side by side: one place, one type switch."""
-    plan = Plan(root, defs)
-    todo = [root, *defs.values()]
-    while todo:
-        field = todo.pop()
-        todo += [*field.get("fields", ()), *field.get("prefix", ())]
-        todo += [child for child in (field.get("items"), field.get("extra")) if child]
-        if field["kind"] != "union":
-            continue
-        flat, seen = [], {id(field["branches"])}
-        inner = list(field["branches"])
-        while inner:
-            branch = inner.pop(0)
-            full = plan.resolve(branch)
-            if full["kind"] != "union":
-                flat.append(branch)
-            elif id(full["branches"]) not in seen:
-                seen.add(id(full["branches"]))
-                inner[:0] = [dict(one) for one in full["branches"]]
-                field |= {"nullable": True} if full.get("nullable") else {}
-        if len(seen) > 1:
-            flat = _different(_joined_options(flat))
-            field["branches"] = flat
-            field["tags"] = label_branches(flat, [plan.resolve(one) for one in flat])
-            field["type"] = type_text(field)
-        todo += field["branches"]
 
 
 def _says_extra(schema: Any) -> bool:
@@ -138,7 +81,7 @@ class _Planner:
         self.defs: dict[str, Field] = {}
         self.count = 0
 
-    def field(self, schema: Any, title: str = "", depth: int = 0) -> Field:
+    def field(self, schema: Any, title: str | None = None, depth: int = 0) -> Field:
         """Plan one field; whatever cannot be planned becomes a JSON editor."""
         self.count += 1
         try:
@@ -148,31 +91,32 @@ class _Planner:
                 raise CannotDrawError("the schema is too large")
             planned = self._described(schema, depth)
         except CannotDrawError as reason:
-            planned = _json_field(str(reason))
-            self._annotate(planned, schema)
-        except Exception as error:  # noqa: BLE001 - any keyword of a bad schema may hold anything
-            planned = _json_field(f"its schema cannot be read ({type(error).__name__})")
-            if isinstance(schema, dict) and isinstance(schema.get("description"), str):
-                planned["about"] = shorten(schema["description"], ABOUT_LIMIT)
-        if title:
+            planned = self._fallback(str(reason), schema)
+        except Exception as error:  # any keyword of a bad schema may hold anything
+            planned = self._fallback(f"its schema cannot be read ({type(error).__name__})", schema)
+        if title is not None:
             planned["title"] = title
+        return planned
+
+    def _fallback(self, reason: str, schema: Any) -> Field:
+        planned = _json_field(reason)
+        if isinstance(schema, dict) and isinstance(schema.get("description"), str):
+            planned["about"] = shorten(schema["description"], ABOUT_LIMIT)
         return planned
 
     def _described(self, schema: Any, depth: int) -> Field:
         if schema is False:
             raise CannotDrawError("its schema allows no value")
         if schema is True:
-            return self._any()
+            return self.any()
         if not isinstance(schema, dict):
             raise CannotDrawError("its schema is not an object")
         planned = self._structure(schema, depth)
         self._annotate(planned, schema)
         return planned
 
-    def _annotate(self, planned: Field, schema: Any) -> None:
+    def _annotate(self, planned: Field, schema: JsonSchema) -> None:
         """Add what a schema says about its place: description, default, bounds, oddities."""
-        if not isinstance(schema, dict):
-            return
         about = schema.get("description") or schema.get("title")
         if isinstance(about, str) and about:
             planned["about"] = shorten(about, ABOUT_LIMIT)
@@ -248,7 +192,8 @@ class _Planner:
         kind = found["type"] if found["kind"] != "json" else name or "object"
         return {"kind": "ref", "ref": reference, "type": kind, **reused}
 
-    def _any(self) -> Field:
+    def any(self) -> Field:
+        """The field of any value at all: a union of what JSON has."""
         if ANY not in self.defs:
             of_any = {"kind": "ref", "ref": ANY, "type": "any"}
             self.defs[ANY] = {
@@ -282,7 +227,7 @@ class _Planner:
         nullable = len(types) > 1 and "null" in types
         types = [kind for kind in types if not (nullable and kind == "null")]
         if not types:
-            return self._any()
+            return self.any()
         if len(types) == 1:
             planned = self._typed(schema, types[0], depth)
         else:
@@ -397,7 +342,7 @@ class _Planner:
     def _branches(self, planned: list[Field]) -> Field:
         """Join planned branches: constants into one list of options, doubles into one."""
         nullable = any(branch.get("nullable") for branch in planned)
-        different = _different(_joined_options(planned))
+        different = different_branches(planned)
         if len(different) == 1:
             union = different[0]
         else:
@@ -406,40 +351,3 @@ class _Planner:
             tags = label_branches(different, resolved)
             union = {"kind": "union", "branches": different, "tags": tags}
         return {**union, "nullable": True} if nullable else union
-
-
-def _joined_options(planned: list[Field]) -> list[Field]:
-    """Put the branches that are constants or enums into one, at the place of the first."""
-    chosen = [branch for branch in planned if branch["kind"] in ("const", "enum")]
-    if len(chosen) < 2:
-        return planned
-    options: list[Field] = []
-    for branch in chosen:
-        about = branch.get("name") if branch["kind"] == "const" else None
-        for option in branch["options"]:
-            if all(option["json"] != other["json"] for other in options):
-                label = option["label"] if not about else f"{option['label']}: {plain(about)}"
-                options.append({**option, "label": label})
-    texts = [option["label"] for option in options]
-    for option in options:  # "1" and 1
-        if texts.count(option["label"]) > 1:
-            option["label"] = option["json"]
-    notes = [note for branch in chosen for note in branch.get("notes", ())]
-    joined: Field = {"kind": "enum", "options": options, **({"notes": notes} if notes else {})}
-    joined["type"] = type_text(joined)
-    return [joined if b is chosen[0] else b for b in planned if b is chosen[0] or b not in chosen]
-
-
-def _different(branches: list[Field]) -> list[Field]:
-    different: list[Field] = []
-    for branch in branches:
-        if not any(_draws_alike(branch, other) for other in different):
-            different.append(branch)
-    return different
-
-
-def _draws_alike(first: Field, second: Field) -> bool:
-    ignored = {"about", "name", "label", "default", "notes"}
-    return {k: v for k, v in first.items() if k not in ignored} == {
-        k: v for k, v in second.items() if k not in ignored
-    }

@@ -51,7 +51,9 @@ def _holders(pointer: str) -> Iterator[str]:
         yield pointer
 
 
-def _lines(value: Any, pointer: str, depth: int, end: str, key: str = "") -> Iterator[tuple[str, str]]:
+def _lines(
+    value: Any, pointer: str, depth: int, end: str, key: str = ""
+) -> Iterator[tuple[str, str]]:
     pad = "  " * depth
     if isinstance(value, dict) and value:
         yield f"{pad}{key}{{", pointer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import unquote
 
@@ -69,22 +70,15 @@ def merge(first: Any, second: Any) -> Any:
         return first
     if not isinstance(first, dict) or not isinstance(second, dict):
         raise CannotDrawError("no value can satisfy this schema")
-    merged = {**first, **second}
-    if "type" in first and "type" in second:
-        merged["type"] = _common_type(first["type"], second["type"])
-    if "properties" in first and "properties" in second:
-        merged["properties"] = _merged_properties(first["properties"], second["properties"])
-    if "required" in first and "required" in second:
-        names = [*first["required"], *second["required"]]
-        merged["required"] = list(dict.fromkeys(names))
-    if "enum" in first and "enum" in second:
-        merged["enum"] = [value for value in first["enum"] if value in second["enum"]]
-    if "allOf" in first and "allOf" in second:
-        merged["allOf"] = [*first["allOf"], *second["allOf"]]
     for keyword in ("anyOf", "oneOf", "items", "$ref"):
         if keyword in first and keyword in second and first[keyword] != second[keyword]:
             raise CannotDrawError(f"several {keyword!r} apply to it at once")
-    return merged
+    joined = {
+        keyword: join(first[keyword], second[keyword])
+        for keyword, join in _JOINS.items()
+        if keyword in first and keyword in second
+    }
+    return {**first, **second, **joined}
 
 
 def _merged_properties(first: JsonSchema, second: JsonSchema) -> JsonSchema:
@@ -102,6 +96,15 @@ def _common_type(first: Any, second: Any) -> Any:
     if not common:
         raise CannotDrawError(f"its types contradict each other: {first!r} and {second!r}")
     return common[0] if len(common) == 1 else common
+
+
+_JOINS: dict[str, Callable[[Any, Any], Any]] = {
+    "type": _common_type,
+    "properties": _merged_properties,
+    "required": lambda first, second: list(dict.fromkeys([*first, *second])),
+    "enum": lambda first, second: [value for value in first if value in second],
+    "allOf": lambda first, second: [*first, *second],
+}
 
 
 def as_list(value: Any) -> list[Any]:

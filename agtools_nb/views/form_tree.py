@@ -104,7 +104,8 @@ def _fresh(value: Any, old: Node | None, depth: int) -> Node:
         case dict():
             entries = old.entries if old is not None else {}
             pairs = ((k if isinstance(k, str) else str(jsonable(k)), v) for k, v in value.items())
-            return Node("object", entries={k: node_of(v, entries.get(k), depth + 1) for k, v in pairs})
+            children = {key: node_of(v, entries.get(key), depth + 1) for key, v in pairs}
+            return Node("object", entries=children)
         case list() | tuple():
             items = [item for item in old.items if sends(item)] if old is not None else []
             olds: list[Node | None] = [*items, *[None] * len(value)]
@@ -202,7 +203,8 @@ def parse_json(text: str) -> Any:
         )
     except json.JSONDecodeError as error:
         reason = error.msg[0].lower() + error.msg[1:]
-        raise ValueError(f"not JSON: {reason} (line {error.lineno}, column {error.colno})") from None
+        where = f"line {error.lineno}, column {error.colno}"
+        raise ValueError(f"not JSON: {reason} ({where})") from None
     except RecursionError:
         raise ValueError("not readable: nested too deeply") from None
 

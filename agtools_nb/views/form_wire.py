@@ -19,7 +19,6 @@ from agtools_nb.views.form_fit import (
     item_field,
     option_of,
 )
-from agtools_nb.views.form_plan import Plan
 from agtools_nb.views.form_tree import (
     ABSENT,
     Node,
@@ -28,6 +27,7 @@ from agtools_nb.views.form_tree import (
     sends,
     value_of,
 )
+from agtools_nb.views.form_unions import Plan
 from agtools_nb.views.form_words import Field, json_of
 
 
@@ -42,27 +42,36 @@ def wire_tree(plan: Plan, node: Node, field: Field | None = None) -> dict[str, A
     if not can_show(plan, field, node):
         return _as_json(node)
     match node.kind:
-        case "null" if field["kind"] == "const" and option_of(field, node) is not None:
-            return {"s": "option", "o": 0}
-        case "unset" | "null":
-            return {"s": node.kind}
         case "json":
             wire = {"s": "json", "x": node.text, "f": node.fault}
             return wire if sends(node) else {**wire, "none": True}
         case "object":
-            entries = [
-                [key, wire_tree(plan, child, child_field(field, key))]
-                for key, child in node.entries.items()
-            ]
-            return {"s": "object", "e": entries}
+            return {"s": "object", "e": _entries(plan, field, node)}
         case "array":
-            items = [
-                [item.id, wire_tree(plan, item, item_field(field, at))]
-                for at, item in enumerate(node.items)
-            ]
-            return {"s": "array", "i": items}
-    if field["kind"] in ("enum", "const"):
-        return {"s": "option", "o": option_of(field, node)}
+            return {"s": "array", "i": _items(plan, field, node)}
+    return _scalar(field, node)
+
+
+def _entries(plan: Plan, field: Field, node: Node) -> list[list[Any]]:
+    return [
+        [key, wire_tree(plan, child, child_field(field, key))]
+        for key, child in node.entries.items()
+    ]
+
+
+def _items(plan: Plan, field: Field, node: Node) -> list[list[Any]]:
+    return [
+        [item.id, wire_tree(plan, item, item_field(field, at))]
+        for at, item in enumerate(node.items)
+    ]
+
+
+def _scalar(field: Field, node: Node) -> dict[str, Any]:
+    option = option_of(field, node) if field["kind"] in ("enum", "const") else None
+    if option is not None:
+        return {"s": "option", "o": option}
+    if node.kind in ("unset", "null"):
+        return {"s": node.kind}
     if field["kind"] in ("integer", "number"):
         return {"s": "number", "x": number_text(node)}
     if node.kind == "bool":
@@ -92,24 +101,26 @@ def left_empty(plan: Plan, node: Node, field: Field | None = None) -> Iterator[t
     if node.kind == "object" and field["kind"] == "object":
         for child in field["fields"]:
             key, inner = child["title"], node.entries.get(child["title"])
+            place = f"/{escape(key)}"
             if inner is not None and (inner.kind != "unset" or inner.flag):
-                found = left_empty(plan, inner, child)
-                yield from ((f"/{escape(key)}{place}", value) for place, value in found)
-            elif child.get("required") and (value := _empty_value(plan.resolve(child))) is not ABSENT:
-                yield f"/{escape(key)}", value
+                yield from _below(place, left_empty(plan, inner, child))
+            elif child.get("required"):
+                yield from ((place, value) for value in _empty_values(plan.resolve(child)))
     elif node.kind == "array" and field["kind"] == "array":
         sent = [(at, item) for at, item in enumerate(node.items) if sends(item)]
         for index, (at, item) in enumerate(sent):
-            found = left_empty(plan, item, item_field(field, at))
-            yield from ((f"/{index}{place}", value) for place, value in found)
+            yield from _below(f"/{index}", left_empty(plan, item, item_field(field, at)))
 
 
-def _empty_value(field: Field) -> Any:
+def _below(place: str, found: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
+    return ((f"{place}{inner}", value) for inner, value in found)
+
+
+def _empty_values(field: Field) -> Iterator[Any]:
     if field["kind"] == "const":
-        return json.loads(field["options"][0]["json"])
-    if field["kind"] == "string" and "default" not in field and not field.get("nullable"):
-        return ""
-    return ABSENT
+        yield json.loads(field["options"][0]["json"])
+    elif field["kind"] == "string" and "default" not in field and not field.get("nullable"):
+        yield ""
 
 
 def with_values(arguments: dict[str, Any], added: dict[str, Any]) -> dict[str, Any]:
