@@ -165,23 +165,33 @@ class View(anywidget.AnyWidget):
 
     def _flush(self) -> None:
         with self._view_lock:
-            self._waking = False
+            # Whoever calls while this runs must not wake it again: the end of it does.
+            self._waking = True
             dirty, self._dirty = self._dirty, False
             outbox, self._outbox = self._outbox, []
-        if self.comm is None:  # closed
-            return
         started = self._clock()
+        sent = 0
+        try:
+            sent = self._send_all(dirty, outbox)
+        finally:
+            # A large state must not keep the loop busy: drawing takes at most a fifth of its time.
+            ended = self._clock()
+            with self._view_lock:
+                self._next_at = ended + max(sent * MESSAGE_INTERVAL, 4 * (ended - started))
+                self._waking = False
+                more = self._dirty or bool(self._outbox)
+            if more:
+                self._wake()
+
+    def _send_all(self, dirty: bool, outbox: list[dict[str, Any]]) -> int:
+        if self.comm is None:  # closed
+            return 0
         sent = 0
         if outbox:
             message = outbox[0] if len(outbox) == 1 else {"type": "many", "messages": outbox}
             self.send(wire_safe(message))
             sent += 1
-        if dirty:
-            sent += self.publish()
-        # A large state must not keep the loop busy: drawing takes at most a fifth of its time.
-        ended = self._clock()
-        with self._view_lock:
-            self._next_at = ended + max(sent * MESSAGE_INTERVAL, 4 * (ended - started))
+        return sent + (self.publish() if dirty else 0)
 
     def _next_data(self) -> dict[str, Any]:
         self._rev += 1

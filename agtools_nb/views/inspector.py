@@ -43,6 +43,9 @@ class InspectorView(View):
         self._state = state
         self._title = title
         self._previews: dict[str, tuple[int, int, Preview]] = {}
+        # Kept here too: the store forgets a key's last write after 10,000 others.
+        self._last: dict[str, StateWrite] = {}
+        self._seen = 0
         super().__init__(scheduler)
         # The watcher runs under the store's lock on the writer's thread: it only says "dirty".
         self._unwatch = state.watch(lambda write: self.refresh())
@@ -59,7 +62,7 @@ class InspectorView(View):
         with self._state.lock():
             values = self._state.snapshot()
             history = self._state.history
-        last = _last_writes(history)
+        last = self._last_writes(history)
         shown = list(values)[:KEYS_SHOWN]
         room = max(200, min(VALUE_LIMIT, TOTAL_LIMIT // max(len(shown), 1)))
         previews = {key: self._preview(key, values[key], last.get(key), room) for key in shown}
@@ -80,6 +83,18 @@ class InspectorView(View):
             "writes": [_write_data(write) for write in reversed(history[-RECENT_WRITES:])],
             "total_writes": history[-1].seq if history else 0,
         }
+
+    def _last_writes(self, history: tuple[StateWrite, ...]) -> dict[str, StateWrite]:
+        news = history[-1].seq - self._seen if history else 0
+        for write in history[-news:] if news > 0 else ():
+            if write.operation == "reset":
+                self._last.clear()
+            elif write.after is ABSENT:
+                self._last.pop(write.key, None)
+            else:
+                self._last[write.key] = write
+            self._seen = write.seq
+        return self._last
 
     def _preview(
         self, key: str, value: Any, write: StateWrite | None, room: int
@@ -170,13 +185,6 @@ class InspectorView(View):
             ((one["key"], one["text"], _by(one["write"], data["now"])) for one in data["keys"]),
         )
         return "\n".join(filter(None, (f"{data['title']}: {_counts(data)}", lines)))
-
-
-def _last_writes(history: tuple[StateWrite, ...]) -> dict[str, StateWrite]:
-    last: dict[str, StateWrite] = {}
-    for write in history:
-        last[write.key] = write
-    return last
 
 
 def _write_data(write: StateWrite) -> dict[str, Any]:

@@ -108,6 +108,10 @@ export default {
     const closeEditor = (key) => {
       editors.delete(key);
       draw(view.data());
+      const place = [...list.children].find((row) => /** @type {any} */ (row).agtKey === key);
+      /** @type {HTMLElement | null | undefined} */ (
+        place?.querySelector(".agt-meta .agt-link")
+      )?.focus();
     };
 
     const openNew = () => {

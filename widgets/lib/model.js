@@ -32,8 +32,15 @@ export function connect({ model, el }, name, view) {
   const body = h("div", { class: "agt-body" });
   const notices = h("div", { class: "agt-notices" });
   const root = h("div", { class: `agt agt-${name}` }, body, notices);
-  // JupyterLab reads single keys as commands of the notebook unless told not to.
-  root.dataset.lmSuppressShortcuts = "true";
+  // JupyterLab takes keys for commands of the notebook (Enter on a focused button would edit the
+  // cell) unless an attribute says not to. It looks on the way down, so this must come first: on
+  // the window. Ctrl+S and its like stay JupyterLab's, Ctrl+Enter is ours.
+  /** @param {KeyboardEvent} event */
+  const claimKey = (event) => {
+    const theirs = (event.ctrlKey || event.metaKey) && event.key !== "Enter";
+    root.toggleAttribute("data-lm-suppress-shortcuts", !theirs);
+  };
+  window.addEventListener("keydown", claimKey, { capture: true });
 
   const data = () => /** @type {D} */ (model.get("data"));
   const live = () => !el.classList.contains("jupyter-widgets-disconnected");
@@ -122,6 +129,7 @@ export function connect({ model, el }, name, view) {
     },
     dispose() {
       watcher.disconnect();
+      window.removeEventListener("keydown", claimKey, { capture: true });
       model.off("change:data", changed);
       model.off("msg:custom", receive);
       view.dispose?.();
