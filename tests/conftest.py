@@ -6,7 +6,8 @@ neither need nor pay for them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import shutil
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,10 +15,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
-
     from browser.lab import NotebookPage, VoilaPage
     from browser.servers import Kind, Server, Theme
+    from playwright.sync_api import Browser, Page
 
 REPO = Path(__file__).resolve().parent.parent
 
@@ -69,8 +69,9 @@ def open_notebook(
     """Open notebooks made of code cells (or a file) in a fresh browser context each.
 
     ``open_notebook(cells, kind="lab", theme="light", kernel="python3", width=1280)``
-    returns a :class:`browser.lab.NotebookPage` whose kernel is idle. At the end
-    of the test its kernels are shut down.
+    returns a :class:`browser.lab.NotebookPage` whose kernel is idle. A file is
+    opened beside a copy of what lies beside it. At the end of the test the
+    kernels are shut down, and a failed test leaves a picture in the artifacts.
     """
     from browser.lab import HEIGHT, WIDTH, NotebookPage, write_notebook
 
@@ -87,22 +88,29 @@ def open_notebook(
         server = server_of(kind, theme)
         name = f"{request.node.name.translate(_UNSAFE)}-{len(opened)}.ipynb"
         if isinstance(cells, Path):
-            (server.root / name).write_bytes(cells.read_bytes())
+            folder = name.removesuffix(".ipynb")
+            shutil.copytree(cells.parent, server.root / folder)
+            name = f"{folder}/{cells.name}"
         else:
             write_notebook(server.root / name, cells, kernel)
-        context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme)
+        context = browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme=theme
+        )
         page = NotebookPage(context.new_page(), server)
         opened.append(page)
         page.open(name)
         return page
 
     yield open_notebook
+    _photograph_failure(request, [page.page for page in opened])
     for page in opened:
         page.close()
 
 
 @pytest.fixture
-def open_voila(browser: Browser, server_of: ServerFactory, request: pytest.FixtureRequest) -> Iterator[OpenVoila]:
+def open_voila(
+    browser: Browser, server_of: ServerFactory, request: pytest.FixtureRequest
+) -> Iterator[OpenVoila]:
     """Open a notebook of these code cells as a Voila page, in a fresh browser context, once its cells have run."""
     from browser.lab import SECONDS, VoilaPage, write_notebook
 
@@ -118,8 +126,31 @@ def open_voila(browser: Browser, server_of: ServerFactory, request: pytest.Fixtu
         return page
 
     yield open_voila
+    _photograph_failure(request, [page.page for page in opened])
     for page in opened:
         page.page.context.close()
 
 
-_UNSAFE = str.maketrans({character: "-" for character in "[]/\\ :.,'\"<>&?#%"})
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Remember whether the test failed, for fixtures that are torn down after it."""
+    report = yield
+    item.stash.setdefault(_FAILED, []).append(report.failed)
+    return report
+
+
+_FAILED = pytest.StashKey[list[bool]]()
+
+
+def _photograph_failure(request: pytest.FixtureRequest, pages: list[Page]) -> None:
+    """Keep a picture of each page of a test that failed."""
+    from browser.lab import screenshot
+
+    if any(request.node.stash.get(_FAILED, [])):
+        for number, page in enumerate(pages):
+            screenshot(page, f"failed-{request.node.name.translate(_UNSAFE)}-{number}")
+
+
+_UNSAFE = str.maketrans(dict.fromkeys("[]/\\ :.,'\"<>&?#%", "-"))

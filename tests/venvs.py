@@ -49,14 +49,19 @@ print(json.dumps({"file": agtools_nb.__file__, "shown": shown}))
 
 
 def run(
-    command: Sequence[str | Path], cwd: Path, environment: Mapping[str, str] | None = None, seconds: float = 600
+    command: Sequence[str | Path],
+    cwd: Path,
+    environment: Mapping[str, str] | None = None,
+    seconds: float = 600,
 ) -> str:
     """Run a command to its end and return what it printed to standard output.
 
     Raises:
         AssertionError: It failed or took longer than ``seconds``; ends with all it printed.
     """
-    inherited = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    inherited = {
+        key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")
+    }
     done = subprocess.run(
         [str(part) for part in command],
         cwd=cwd,
@@ -68,7 +73,9 @@ def run(
         check=False,
     )
     words = " ".join(map(str, command))
-    assert done.returncode == 0, f"{words[:300]} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
+    assert done.returncode == 0, (
+        f"{words[:300]} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
+    )
     return done.stdout
 
 
@@ -80,7 +87,10 @@ def fresh_venv(folder: Path) -> Path:
 
 def pip_install(python: Path, *requirements: str | Path, cwd: Path) -> None:
     """Install into the environment of ``python``; pip's cache shares downloads between environments."""
-    run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *requirements], cwd)
+    run(
+        [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *requirements],
+        cwd,
+    )
 
 
 def shown_views(python: Path, cwd: Path) -> dict[str, Any]:

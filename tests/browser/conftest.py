@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from venvs import fresh_venv, pip_install, run
 
 # 7.0 to 7.3 take widget messages on a subshell's thread, 7.4 on the main thread.

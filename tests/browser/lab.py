@@ -13,15 +13,29 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, WebSocket, expect, sync_playwright
-
 from browser.servers import Server
 from browser.wire import Wire
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Locator,
+    Page,
+    Request,
+    WebSocket,
+    expect,
+    sync_playwright,
+)
 
 CHROMIUM = "/usr/bin/chromium"
-CHROMIUM_OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-dev-shm-usage"]
+CHROMIUM_OPTIONS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-dev-shm-usage",
+]
 WIDTH, HEIGHT = 1280, 900
 SECONDS = 30.0
+EXPECT_SECONDS = 15.0  # Playwright's own 5 s are short on two busy cores
 ARTIFACTS = Path(os.environ.get("AGTOOLS_ARTIFACTS", "artifacts")).resolve()
 
 # Noise of the applications themselves on a server without extras, none of it about a widget.
@@ -55,6 +69,7 @@ def chromium() -> Iterator[Browser]:
         raise BrowserMissing(
             f"no browser at {executable}: apt-get install chromium, or set AGTOOLS_CHROMIUM to one that playwright drives"
         )
+    expect.set_options(timeout=EXPECT_SECONDS * 1000)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=CHROMIUM_OPTIONS)
         try:
@@ -89,7 +104,9 @@ class Watch:
         self._home = server.url
         page.on("websocket", self._on_socket)
         page.on("console", self._on_console)
-        page.on("pageerror", lambda error: self.errors.append(f"uncaught: {error}\n{error.stack or ''}"))
+        page.on(
+            "pageerror", lambda error: self.errors.append(f"uncaught: {error}\n{error.stack or ''}")
+        )
         page.on("request", self._on_request)
 
     def _on_socket(self, socket: WebSocket) -> None:
@@ -100,7 +117,11 @@ class Watch:
         source = str(message.location.get("url", ""))
         # What is asked for outside is in `external`; that it did not come is this machine's affair.
         outside = source.startswith("http") and not source.startswith(self._home)
-        if message.type == "error" and not outside and not IGNORED_CONSOLE.search(f"{message.text} {source}"):
+        if (
+            message.type == "error"
+            and not outside
+            and not IGNORED_CONSOLE.search(f"{message.text} {source}")
+        ):
             self.errors.append(f"{message.text} ({source})")
 
     def _on_request(self, request: Request) -> None:
@@ -151,7 +172,9 @@ class NotebookPage:
         deadline = time.monotonic() + seconds
         while not self.page.evaluate(f"() => Boolean({expression})"):
             if time.monotonic() > deadline:
-                raise AssertionError(f"after {seconds:.0f} s still not: {what}; page errors: {self.watch.errors}")
+                raise AssertionError(
+                    f"after {seconds:.0f} s still not: {what}; page errors: {self.watch.errors}"
+                )
             self.page.wait_for_timeout(50)
 
     def command(self, name: str) -> None:
@@ -173,11 +196,16 @@ class NotebookPage:
 
     def source(self, index: int) -> str:
         """Return the text of a cell."""
-        return str(self.js("return notebook.widgets[argument].model.sharedModel.getSource()", index))
+        return str(
+            self.js("return notebook.widgets[argument].model.sharedModel.getSource()", index)
+        )
 
     def set_source(self, index: int, source: str) -> None:
         """Replace the text of a cell, as editing it would."""
-        self.js("notebook.widgets[argument[0]].model.sharedModel.setSource(argument[1])", [index, source])
+        self.js(
+            "notebook.widgets[argument[0]].model.sharedModel.setSource(argument[1])",
+            [index, source],
+        )
 
     def execution_count(self, index: int) -> int | None:
         """Return the number in a cell's prompt, ``None`` if it has none."""
@@ -186,13 +214,17 @@ class NotebookPage:
 
     def is_busy(self, index: int) -> bool:
         """Tell whether a cell runs or is queued (``[*]``)."""
-        return "*" in str(self.js("return notebook.widgets[argument].promptNode?.textContent ?? ''", index))
+        return "*" in str(
+            self.js("return notebook.widgets[argument].promptNode?.textContent ?? ''", index)
+        )
 
     def run_cell(self, index: int, wait: bool = True, seconds: float = SECONDS) -> None:
         """Run one cell, and wait until it has ended unless told otherwise."""
         self.run_selected(index, index, wait=wait, seconds=seconds)
 
-    def run_selected(self, first: int, last: int, wait: bool = True, seconds: float = SECONDS) -> None:
+    def run_selected(
+        self, first: int, last: int, wait: bool = True, seconds: float = SECONDS
+    ) -> None:
         """Select the cells from ``first`` to ``last`` and run the selection."""
         self.js(
             "notebook.deselectAll(); notebook.activeCellIndex = argument[0];"
@@ -205,11 +237,16 @@ class NotebookPage:
             for index in range(first, last + 1):
                 self.wait_cell(index, seconds)
 
-    def run_all(self, wait: bool = True, seconds: float = 120.0) -> None:
-        """Choose Run All, and wait until the last code cell has ended unless told otherwise."""
+    def run_all(self, seconds: float = 120.0, check: bool = True) -> None:
+        """Choose Run All and wait until every cell has ended.
+
+        Raises:
+            AssertionError: A cell failed, and ``check`` is set.
+        """
         self.command("notebook:run-all-cells")
-        if wait:
-            self.wait_all(seconds)
+        self.wait_all(seconds)
+        for index in range(len(self) if check else 0):
+            assert not self.failed(index), f"cell {index} failed:\n{self.text(index)}"
 
     def wait_all(self, seconds: float = 120.0) -> None:
         """Wait until no cell runs or is queued and the kernel is idle."""
@@ -242,9 +279,15 @@ class NotebookPage:
         )
 
     def outputs(self, index: int) -> list[dict[str, Any]]:
-        """Return the outputs of a code cell as the notebook file would hold them."""
-        outputs: list[dict[str, Any]] = self.js("return notebook.widgets[argument].model.outputs.toJSON()", index)
+        """Return the outputs of a cell as the notebook file would hold them."""
+        outputs: list[dict[str, Any]] = self.js(
+            "return notebook.widgets[argument].model.outputs?.toJSON() ?? []", index
+        )
         return outputs
+
+    def failed(self, index: int) -> bool:
+        """Tell whether a cell has an error among its outputs."""
+        return any(output["output_type"] == "error" for output in self.outputs(index))
 
     def text(self, index: int) -> str:
         """Return everything a code cell printed, raised or showed, as plain text."""
@@ -329,7 +372,9 @@ class VoilaPage:
 
     def open(self, notebook: str, seconds: float = SECONDS) -> None:
         """Open a notebook of the server's root and wait until its outputs are shown."""
-        self.page.goto(self.server.page_url(notebook), wait_until="domcontentloaded", timeout=seconds * 1000)
+        self.page.goto(
+            self.server.page_url(notebook), wait_until="domcontentloaded", timeout=seconds * 1000
+        )
         expect(self.page.locator("#rendered_cells")).to_be_attached(timeout=seconds * 1000)
         expect(self.page.locator("#loading")).to_be_hidden(timeout=seconds * 1000)
 
@@ -359,5 +404,9 @@ def _output_text(output: dict[str, Any]) -> str:
     """Return an output's plain text; text may be a list of lines, as in notebook files."""
     if output["output_type"] == "error":
         return f"{output['ename']}: {output['evalue']}\n" + "\n".join(output["traceback"])
-    text = output["text"] if output["output_type"] == "stream" else output["data"].get("text/plain", "")
+    text = (
+        output["text"]
+        if output["output_type"] == "stream"
+        else output["data"].get("text/plain", "")
+    )
     return text if isinstance(text, str) else "".join(text)

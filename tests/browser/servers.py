@@ -74,7 +74,14 @@ class Server:
         folder = self.home / "data" / "kernels" / name
         folder.mkdir(parents=True, exist_ok=True)
         spec = {
-            "argv": [str(python), "-Xfrozen_modules=off", "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+            "argv": [
+                str(python),
+                "-Xfrozen_modules=off",
+                "-m",
+                "ipykernel_launcher",
+                "-f",
+                "{connection_file}",
+            ],
             "display_name": name,
             "language": "python",
         }
@@ -83,8 +90,21 @@ class Server:
 
 def _command(kind: Kind, theme: Theme, root: Path, port: int) -> list[str]:
     if kind == "voila":
-        options = [f"--theme={theme}", "--Voila.ip=127.0.0.1", f"--port={port}", "--Voila.port_retries=0"]
-        return [sys.executable, "-m", "voila", str(root), "--no-browser", *options, "--show_tracebacks=True"]
+        options = [
+            f"--theme={theme}",
+            "--Voila.ip=127.0.0.1",
+            f"--port={port}",
+            "--Voila.port_retries=0",
+        ]
+        return [
+            sys.executable,
+            "-m",
+            "voila",
+            str(root),
+            "--no-browser",
+            *options,
+            "--show_tracebacks=True",
+        ]
     module = {"lab": "jupyterlab", "notebook": "notebook"}[kind]
     options = [
         "--no-browser",
@@ -168,7 +188,9 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 
 
 @contextmanager
-def serve(kind: Kind, theme: Theme, folder: Path, notebooks: Sequence[Path] = ()) -> Iterator[Server]:
+def serve(
+    kind: Kind, theme: Theme, folder: Path, notebooks: Sequence[Path] = ()
+) -> Iterator[Server]:
     """Run an application on a free port until the block ends.
 
     Args:
@@ -209,4 +231,6 @@ def serve(kind: Kind, theme: Theme, folder: Path, notebooks: Sequence[Path] = ()
         if "already in use" not in server.log:
             break
     log_tail = server.log[-4000:] if (home / "server.log").exists() else f"no free port in {PORTS}"
-    raise ServerFailed(f"{kind} did not come up at {server.url} within {START_SECONDS:.0f} s:\n{log_tail}")
+    raise ServerFailed(
+        f"{kind} did not come up at {server.url} within {START_SECONDS:.0f} s:\n{log_tail}"
+    )

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import expect
-
 from browser.lab import NotebookPage, VoilaPage
+from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
 

@@ -6,10 +6,9 @@ import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
-
 from browser.lab import NotebookPage, VoilaPage, screenshot
 from browser.scenes import COUNTER, SETUP, TRIP, WAITING, batch
+from playwright.sync_api import Locator, Page, expect
 
 pytestmark = pytest.mark.browser
 
@@ -33,9 +32,11 @@ def use_the_views(page: Page, views: Locator, name: str) -> None:
     counting.get_by_role("button", name="Run", exact=True).click()
     expect(inspector.get_by_text("counter").first).to_be_visible()
     expect(inspector.get_by_text("41", exact=True).first).to_be_visible()
-    running.get_by_role("button", name="Stop").click()
-    expect(running.get_by_text(re.compile("cancelled|stopped", re.I)).first).to_be_visible()
-    expect(running.get_by_role("button", name="Stop")).to_have_count(0)
+    running.get_by_role("button", name="Stop", exact=True).click()
+    expect(
+        running.get_by_text(re.compile("cancelled|stopped", re.IGNORECASE)).first
+    ).to_be_visible()
+    expect(running.get_by_role("button", name="Stop", exact=True)).to_have_count(0)
     screenshot(page, name)
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import expect
-
 from browser.lab import NotebookPage
 from browser.scenes import COUNTER, SETUP, TRIP, WAITING
+from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
 
@@ -47,7 +46,12 @@ _ = await tk.call("count", by="1")
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_pictures(open_notebook: Callable[..., NotebookPage], theme: str, width: int) -> None:
     """Every view is drawn, takes no more width than its cell has, and is photographed."""
-    page = open_notebook([SETUP, TRIP, COUNTER, WAITING, WRITES, *CELLS.values()], theme=theme, width=width, height=1000)
+    page = open_notebook(
+        [SETUP, TRIP, COUNTER, WAITING, WRITES, *CELLS.values()],
+        theme=theme,
+        width=width,
+        height=1000,
+    )
     if width < 1000:  # the file browser would leave a cell hardly any room
         page.js("window.jupyterapp.shell.collapseLeft()")
     page.run_all()

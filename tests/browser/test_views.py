@@ -6,10 +6,9 @@ import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Locator, expect
-
 from browser.lab import NotebookPage
 from browser.scenes import COUNTER, SETUP, TRIP, WAITING
+from playwright.sync_api import Locator, expect
 
 pytestmark = pytest.mark.browser
 
@@ -32,8 +31,14 @@ def test_form_fills_coerces_and_runs(open_notebook: Open) -> None:
     assert page.kernel("form.arguments") == {}
     field(view, "city").fill("Oslo")
     field(view, "days").fill("12")
-    page.wait_kernel("form.arguments.get('city') == 'Oslo' and 'days' in form.arguments", "the form's values in Python")
-    assert page.kernel("form.arguments") in ({"city": "Oslo", "days": 12}, {"city": "Oslo", "days": "12"})
+    page.wait_kernel(
+        "form.arguments.get('city') == 'Oslo' and 'days' in form.arguments",
+        "the form's values in Python",
+    )
+    assert page.kernel("form.arguments") in (
+        {"city": "Oslo", "days": 12},
+        {"city": "Oslo", "days": "12"},
+    )
     view.get_by_role("button", name="Run", exact=True).click()
     page.wait_kernel("form.result is not None", "the call's result")
     assert page.kernel("form.result.status") == "ok"
@@ -46,7 +51,9 @@ def test_form_fills_coerces_and_runs(open_notebook: Open) -> None:
 
 def test_form_follows_python(open_notebook: Open) -> None:
     """A value set from a cell appears in the form at once, with its coercion marked."""
-    page = open_notebook([SETUP, TRIP, FORM, "form['days'] = '3'\nform['city'] = 'Rome'", "del form['city']"])
+    page = open_notebook(
+        [SETUP, TRIP, FORM, "form['days'] = '3'\nform['city'] = 'Rome'", "del form['city']"]
+    )
     page.run_selected(0, 3)
     view = page.output(2).locator(".agt")
     expect(field(view, "city")).to_have_value("Rome")
@@ -84,7 +91,7 @@ def test_form_and_json_keep_step(open_notebook: Open) -> None:
     text.fill('{"city": "Turku", "days": 9007199254740993}')
     page.wait_kernel("form.arguments.get('city') == 'Turku'", "the JSON in Python")
     assert page.kernel("form.arguments['days']") == 9007199254740993
-    view.get_by_role("tab", name="Form").click()
+    view.get_by_role("tab", name="Fields").click()
     expect(field(view, "city")).to_have_value("Turku")
     expect(field(view, "days")).to_have_value("9007199254740993")
 
@@ -110,7 +117,13 @@ def test_form_runs_while_a_cell_awaits(open_notebook: Open, older_kernel: str, k
 
 def test_inspector_follows_and_edits(open_notebook: Open) -> None:
     """The inspector shows each write as it happens and who made it; an edit there is what tools see next."""
-    cells = [SETUP, COUNTER, "tk.inspect()", "await tk.call('count', by=41)", "result = await tk.call('count')"]
+    cells = [
+        SETUP,
+        COUNTER,
+        "tk.inspect()",
+        "await tk.call('count', by=41)",
+        "result = await tk.call('count')",
+    ]
     page = open_notebook([*cells, "print(result)"])
     page.run_selected(0, 2)
     view = page.output(2).locator(".agt")
@@ -134,7 +147,9 @@ def test_inspector_follows_and_edits(open_notebook: Open) -> None:
 
 def test_registry_counts(open_notebook: Open) -> None:
     """The registry shows calls and outcomes as they happen, without its cell being run again."""
-    page = open_notebook([SETUP, WAITING, "tk", "_ = await tk.run([ToolCall('fail', {'reason': 'x'})] * 3)"])
+    page = open_notebook(
+        [SETUP, WAITING, "tk", "_ = await tk.run([ToolCall('fail', {'reason': 'x'})] * 3)"]
+    )
     page.run_selected(0, 3)
     view = page.output(2).locator(".agt")
     row = view.get_by_role("button").filter(has_text="Fail at once.")
@@ -154,13 +169,19 @@ def test_card_shows_every_provider(open_notebook: Open) -> None:
     view.get_by_role("tab", name="Anthropic").click()
     expect(view.get_by_role("tabpanel")).to_contain_text("input_schema")
     page.page.keyboard.press("ArrowRight")
-    expect(view.get_by_role("tab", name=names[names.index("Anthropic") + 1])).to_have_attribute("aria-selected", "true")
+    expect(view.get_by_role("tab", name=names[names.index("Anthropic") + 1])).to_have_attribute(
+        "aria-selected", "true"
+    )
     assert not page.watch.errors
 
 
-def test_form_is_painted_soon(open_notebook: Open, record_property: Callable[[str, object], None]) -> None:
+def test_form_is_painted_soon(
+    open_notebook: Open, record_property: Callable[[str, object], None]
+) -> None:
     """A second form of a page stands there within half a second of ``tk.form``, kernel and network included."""
-    page = open_notebook([SETUP, TRIP, FORM, "at = time.time()\nform2 = tk.form('plan_trip')\nform2"])
+    page = open_notebook(
+        [SETUP, TRIP, FORM, "at = time.time()\nform2 = tk.form('plan_trip')\nform2"]
+    )
     page.run_selected(0, 2)
     page.js(
         "const seen = () => { const view = notebook.widgets[3].node.querySelector('.agt input');"

@@ -39,7 +39,9 @@ class Wire:
         parts = _json_parts(frame) if isinstance(frame, bytes) else None
         if parts is not None:
             header, content = parts
-            self.messages.append(Message(direction, header.get("msg_type", ""), content, len(frame)))
+            self.messages.append(
+                Message(direction, header.get("msg_type", ""), content, len(frame))
+            )
 
     def of_kind(self, kind: str, direction: Direction | None = None) -> Iterator[Message]:
         """Yield the messages of one ``msg_type``, of one direction if it is given."""

@@ -9,7 +9,6 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbclient import NotebookClient
-
 from venvs import run
 
 pytestmark = pytest.mark.notebooks
@@ -34,7 +33,9 @@ def test_there_are_notebooks() -> None:
 def test_executes(path: Path) -> None:
     """Run from top to bottom in a fresh kernel, no cell fails."""
     notebook = nbformat.read(path, as_version=4)
-    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(path.parent)}}).execute()
+    NotebookClient(
+        notebook, timeout=120, resources={"metadata": {"path": str(path.parent)}}
+    ).execute()
     assert any(cell.outputs for cell in notebook.cells if cell.cell_type == "code")
 
 
@@ -47,8 +48,26 @@ def test_gives_what_is_saved(repo: Path, tmp_path: Path) -> None:
     settings.write_text("[pytest]\n")
     report = run(
         [
-            *(sys.executable, "-m", "pytest", "-c", settings, "--rootdir", repo, "-p", "no:cacheprovider", "-v"),
-            *("--nbval", "--nbval-current-env", "--nbval-sanitize-with", SANITIZE, "--nbval-cell-timeout", "120"),
+            *(
+                sys.executable,
+                "-m",
+                "pytest",
+                "-c",
+                settings,
+                "--rootdir",
+                repo,
+                "-p",
+                "no:cacheprovider",
+                "-v",
+            ),
+            *(
+                "--nbval",
+                "--nbval-current-env",
+                "--nbval-sanitize-with",
+                SANITIZE,
+                "--nbval-cell-timeout",
+                "120",
+            ),
             *NOTEBOOKS,
         ],
         tmp_path,

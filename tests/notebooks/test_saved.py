@@ -17,7 +17,9 @@ NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").rglob("*.ipynb"))
 NOTEBOOKS = [path for path in NOTEBOOKS if ".ipynb_checkpoints" not in path.parts]
 WIDGET = "application/vnd.jupyter.widget-view+json"
 # Absolute paths of anybody's machine, in pieces so that this file is no finding of the same search elsewhere.
-MACHINE_PATH = re.compile(r"(?<![\w.])/(?:" + "work|root|tmp|home|Users|usr|opt|var" + r")/\w+|[A-Z]:\\\\\w+")
+MACHINE_PATH = re.compile(
+    r"(?<![\w.])/(?:" + "work|root|tmp|home|Users|usr|opt|var" + r")/\w+|[A-Z]:\\\\\w+"
+)
 MAX_BYTES = 1_000_000
 
 each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
@@ -48,12 +50,18 @@ def test_was_run_from_top_to_bottom(path: Path) -> None:
 @each_notebook
 def test_outputs_are_saved(path: Path) -> None:
     """A cell that ends in an expression has its result saved, and results carry their cell's number."""
-    silent = re.compile(r"^(?:[\w.\[\], ]+ =|from |import |def |async def |class |@|with |for |assert |%|del |\)|\s)|;$")
+    silent = re.compile(
+        r"^(?:[\w.\[\], ]+ =|from |import |def |async def |class |@|with |for |assert |%|del |\)|\s)|;$"
+    )
     for cell in code_cells(path):
         last = cell.source.rstrip().splitlines()[-1]
         if not silent.search(last):
             assert cell.outputs, f"cell [{cell.execution_count}] shows nothing for {last!r}"
-        numbers = {output.execution_count for output in cell.outputs if output.output_type == "execute_result"}
+        numbers = {
+            output.execution_count
+            for output in cell.outputs
+            if output.output_type == "execute_result"
+        }
         assert numbers <= {cell.execution_count}
 
 
@@ -76,13 +84,17 @@ def test_widgets_are_saved_as_tables(path: Path) -> None:
     JupyterLab prefers the widget's mime type, and shows "model not found" for one that is gone.
     """
     notebook = nbformat.read(path, as_version=4)
-    assert "widgets" not in notebook.metadata, "widget state in the file is megabytes of our own modules"
+    assert "widgets" not in notebook.metadata, (
+        "widget state in the file is megabytes of our own modules"
+    )
     for cell in code_cells(path):
         for output in cell.outputs:
             data = output.get("data", {})
             assert WIDGET not in data, f"cell [{cell.execution_count}]"
             if "text/html" in data:
-                assert data["text/plain"].strip(), f"cell [{cell.execution_count}] has HTML without text"
+                assert data["text/plain"].strip(), (
+                    f"cell [{cell.execution_count}] has HTML without text"
+                )
 
 
 @each_notebook

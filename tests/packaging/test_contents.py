@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from venvs import tracked_files
 
 pytestmark = pytest.mark.packaging
@@ -53,8 +52,13 @@ def test_wheel_holds_the_notebooks(repo: Path, in_wheel: set[str]) -> None:
 
 def test_wheel_holds_nothing_else(in_wheel: set[str]) -> None:
     """Neither tests nor sources of the front end nor leftovers of a session are in the wheel."""
-    assert sorted(name for name in in_wheel if not re.match(r"agtools_nb(-[\w.]+\.dist-info)?/", name)) == []
-    unwanted = re.compile(r"node_modules|(^|/)tests?/|widgets/|\.pyc$|\.ipynb_checkpoints|\.venv|artifacts|package.*\.json$")
+    assert (
+        sorted(name for name in in_wheel if not re.match(r"agtools_nb(-[\w.]+\.dist-info)?/", name))
+        == []
+    )
+    unwanted = re.compile(
+        r"node_modules|(^|/)tests?/|widgets/|\.pyc$|\.ipynb_checkpoints|\.venv|artifacts|package.*\.json$"
+    )
     assert sorted(filter(unwanted.search, in_wheel)) == []
 
 
@@ -66,5 +70,7 @@ def test_sdist_holds_what_a_build_and_its_tests_need(repo: Path, in_sdist: set[s
 
 def test_sdist_holds_no_leftovers(in_sdist: set[str]) -> None:
     """No installed or generated files are in the sdist."""
-    unwanted = re.compile(r"node_modules|\.pyc$|\.ipynb_checkpoints|\.venv|^artifacts|^dist|_cache/")
+    unwanted = re.compile(
+        r"node_modules|\.pyc$|\.ipynb_checkpoints|\.venv|^artifacts|^dist|_cache/"
+    )
     assert sorted(filter(unwanted.search, in_sdist)) == []

@@ -12,9 +12,8 @@ from typing import Any
 
 import nbformat
 import pytest
-from packaging.specifiers import SpecifierSet
-
 from browser.servers import free_ports
+from packaging.specifiers import SpecifierSet
 from venvs import copy_tracked, fresh_venv, pip_install, run, shown_views
 
 pytestmark = pytest.mark.packaging
@@ -74,7 +73,17 @@ def test_binder_steps(repo: Path, tmp_path: Path) -> None:
         "HOME": str(tmp_path),
     }
     cached = run([python, "-m", "pip", "cache", "dir"], tmp_path).strip()
-    install = [python, "-m", "pip", "install", "--quiet", "--cache-dir", cached, "-r", "binder/requirements.txt"]
+    install = [
+        python,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--cache-dir",
+        cached,
+        "-r",
+        "binder/requirements.txt",
+    ]
     run(install, clone, inside)
     post_build = clone / "binder" / "postBuild"
     assert post_build.stat().st_mode & stat.S_IXUSR
@@ -83,7 +92,9 @@ def test_binder_steps(repo: Path, tmp_path: Path) -> None:
     assert shown_views(python, tmp_path)["shown"] == expected_views(repo)
     executed = tmp_path / "executed.ipynb"
     run([python, "-c", EXECUTE, QUICKSTART, executed], clone, inside)
-    cells = [cell for cell in nbformat.read(executed, as_version=4).cells if cell.cell_type == "code"]
+    cells = [
+        cell for cell in nbformat.read(executed, as_version=4).cells if cell.cell_type == "code"
+    ]
     assert cells
     assert all(cell.execution_count for cell in cells if cell.source.strip())
     home = run([python, "-c", LAB_HOME, str(next(free_ports()))], clone, inside)
@@ -92,10 +103,10 @@ def test_binder_steps(repo: Path, tmp_path: Path) -> None:
 
 def test_headless_quickstart(tmp_path: Path) -> None:
     """The README's headless variant executes the quickstart and writes it with its outputs."""
-    import sys
-
     run([sys.executable, "-m", "agtools_nb", "quickstart", "--headless", "out.ipynb"], tmp_path)
     cells = nbformat.read(tmp_path / "out.ipynb", as_version=4).cells
-    counts = [cell.execution_count for cell in cells if cell.cell_type == "code" and cell.source.strip()]
+    counts = [
+        cell.execution_count for cell in cells if cell.cell_type == "code" and cell.source.strip()
+    ]
     assert counts == list(range(1, len(counts) + 1))
     assert any(cell.outputs for cell in cells if cell.cell_type == "code")
