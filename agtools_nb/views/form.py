@@ -78,8 +78,8 @@ class FormView(View):
         self._form_lock = threading.RLock()
         self._plan: Plan = plan_form(tool.input_schema)
         self._root = node_of(dict(arguments or {}))
-        self._blank = arguments is None
-        self._attempted = arguments is not None
+        self._blank = not arguments
+        self._attempted = bool(arguments)
         self._typed_json: str | None = None
         self._json_fault = ""
         self._seen: dict[str, int] = {}
