@@ -18,6 +18,7 @@ from browser.wire import Wire
 from playwright.sync_api import (
     Browser,
     ConsoleMessage,
+    Error,
     Locator,
     Page,
     Request,
@@ -44,13 +45,14 @@ IGNORED_CONSOLE = re.compile(
     r"|LSP|lsp"  # no language server is installed
     r"|Could not determine the jupyterlab build status"
     r"|schema for plugin"  # settings of plugins that Notebook 7 leaves out
+    r"|reading 'schema'(.|\n)*notebook_core"  # Notebook 7 trips over a setting of its own
     r"|labextensions/@jupyter-notebook/"  # Notebook 7's own extension, in a Voila that lacks what it shares
 )
 
 _NOTEBOOK = "const panel = window.jupyterapp.shell.currentWidget; const notebook = panel.content;"
 
 
-class BrowserMissing(RuntimeError):
+class BrowserMissingError(RuntimeError):
     """There is no Chromium to drive; tests fail on it, they are not skipped."""
 
 
@@ -62,11 +64,11 @@ def chromium() -> Iterator[Browser]:
     meanwhile, so nothing inside the block can use ``asyncio.run``.
 
     Raises:
-        BrowserMissing: Chromium is not installed where Debian puts it.
+        BrowserMissingError: Chromium is not installed where Debian puts it.
     """
     executable = os.environ.get("AGTOOLS_CHROMIUM", CHROMIUM)
     if not Path(executable).exists():
-        raise BrowserMissing(
+        raise BrowserMissingError(
             f"no browser at {executable}: apt-get install chromium, or set AGTOOLS_CHROMIUM to one that playwright drives"
         )
     expect.set_options(timeout=EXPECT_SECONDS * 1000)
@@ -104,10 +106,13 @@ class Watch:
         self._home = server.url
         page.on("websocket", self._on_socket)
         page.on("console", self._on_console)
-        page.on(
-            "pageerror", lambda error: self.errors.append(f"uncaught: {error}\n{error.stack or ''}")
-        )
+        page.on("pageerror", self._on_error)
         page.on("request", self._on_request)
+
+    def _on_error(self, error: Error) -> None:
+        text = f"uncaught: {error}\n{error.stack or ''}"
+        if not IGNORED_CONSOLE.search(text):
+            self.errors.append(text)
 
     def _on_socket(self, socket: WebSocket) -> None:
         socket.on("framereceived", lambda frame: self.wire.record("to page", frame))

@@ -35,7 +35,7 @@ SETTINGS: dict[str, dict[str, object]] = {
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 
 
-class ServerFailed(RuntimeError):
+class ServerFailedError(RuntimeError):
     """A Jupyter server did not come up; the message ends with what it logged."""
 
 
@@ -200,7 +200,7 @@ def serve(
         notebooks: Files to copy into what it serves.
 
     Raises:
-        ServerFailed: It did not answer within :data:`START_SECONDS` on any port.
+        ServerFailedError: It did not answer within :data:`START_SECONDS` on any port.
     """
     root, home = folder / "root", folder / "home"
     root.mkdir(parents=True)
@@ -231,6 +231,6 @@ def serve(
         if "already in use" not in server.log:
             break
     log_tail = server.log[-4000:] if (home / "server.log").exists() else f"no free port in {PORTS}"
-    raise ServerFailed(
+    raise ServerFailedError(
         f"{kind} did not come up at {server.url} within {START_SECONDS:.0f} s:\n{log_tail}"
     )

@@ -36,6 +36,7 @@ def test_runs_cells_and_reads_them(open_notebook: Callable[..., NotebookPage], k
     page.run_all()
     assert page.text(1) == "21"
     assert page.execution_count(3) == 8
+    assert not page.watch.errors
     assert page.screenshot(f"driver-{kind}").stat().st_size > 10_000
 
 

@@ -50,7 +50,7 @@ def test_pictures(open_notebook: Callable[..., NotebookPage], theme: str, width:
         [SETUP, TRIP, COUNTER, WAITING, WRITES, *CELLS.values()],
         theme=theme,
         width=width,
-        height=1000,
+        height=2000,
     )
     if width < 1000:  # the file browser would leave a cell hardly any room
         page.js("window.jupyterapp.shell.collapseLeft()")
