@@ -17,6 +17,7 @@ import sys
 import threading
 import time
 import traceback
+import uuid
 from collections.abc import Callable, Coroutine, Iterator
 from importlib import resources
 from typing import Any, ClassVar, Protocol
@@ -99,7 +100,9 @@ class View(anywidget.AnyWidget):
         self._outbox: list[dict[str, Any]] = []
         self._problem: dict[str, str] | None = None
         self._rev = 0
-        super().__init__(data=self._next_data())
+        # Made here and not by the comm, so that the first `data` can carry it.
+        self._id = uuid.uuid4().hex
+        super().__init__(data=self._next_data(), model_id=self._id)
 
     @traitlets.default("_esm")
     def _default_esm(self) -> str:
@@ -202,7 +205,8 @@ class View(anywidget.AnyWidget):
             state = {}
         # `rev` tells the browser's "ready" what it has; it also makes every update differ,
         # which 1 -> True or 1 -> 1.0 would not to a traitlet.
-        safe: dict[str, Any] = wire_safe({**state, "rev": self._rev, "problem": self._problem})
+        own = {"id": self._id, "rev": self._rev, "problem": self._problem}
+        safe: dict[str, Any] = wire_safe({**state, **own})
         return safe
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -307,7 +311,7 @@ def wire_safe(value: Any) -> Any:
     """Return JSON data as ipykernel can send it.
 
     Lone surrogates (which any tool can return) and NaN would make the send itself fail; they
-    are written out as text: ``"\\\\ud800"``, ``"NaN"``.
+    are written out as text: a backslash and ``ud800``, ``"NaN"``.
     """
     try:
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()

@@ -9,8 +9,17 @@ from typing import Any, ClassVar
 from agtools_nb.calls import Change, ToolCall, ToolResult
 from agtools_nb.jsonable import shorten
 from agtools_nb.views.base import Scheduler, View, wire_safe
-from agtools_nb.views.markup import Html, code, details, duration, join, plural, table, tag
-from agtools_nb.views.markup import text_table
+from agtools_nb.views.markup import (
+    Html,
+    code,
+    details,
+    duration,
+    join,
+    plural,
+    table,
+    tag,
+    text_table,
+)
 from agtools_nb.views.result import (
     STATUS_WORDS,
     arguments_text,

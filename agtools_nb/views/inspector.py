@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from agtools_nb.context.state import ABSENT, StateStore, StateWrite
 from agtools_nb.jsonable import shorten
 from agtools_nb.views.base import Scheduler, View
-from agtools_nb.views.markup import details, plural, table, tag, text_table
+from agtools_nb.views.markup import code, details, plural, table, tag, text_table
 from agtools_nb.views.values import Preview, preview
 
 TOTAL_LIMIT = 64_000
@@ -155,7 +155,7 @@ class InspectorView(View):
             (
                 (
                     tag("strong", one["key"]),
-                    tag("pre", shorten(one["text"], 2_000)),
+                    code(one["text"], 400),
                     _by(one["write"], data["now"]),
                 )
                 for one in data["keys"]

@@ -70,17 +70,21 @@ def details(summary: Content, *content: Content) -> Html:
 
 
 def table(head: Sequence[Content], rows: Iterable[Sequence[Content]]) -> Html:
-    """Make a table with left-aligned cells. Columns that are empty throughout are left out."""
+    """Make a table with left-aligned cells. Columns that are empty throughout are left out.
+
+    The alignment stands twice: JupyterLab's own style outweighs ``align``, GitHub drops ``style``.
+    """
+    left = {"align": "left", "style": "text-align: left"}
     body = [[join(cell) for cell in row] for row in rows]
     keep = [at for at in range(len(head)) if any(row[at] for row in body)]
     if not body:
         return Html("")
     return tag(
         "table",
-        tag("thead", tag("tr", *(tag("th", head[at], align="left") for at in keep))),
+        tag("thead", tag("tr", *(tag("th", head[at], **left) for at in keep))),
         tag(
             "tbody",
-            *(tag("tr", *(tag("td", row[at], align="left") for at in keep)) for row in body),
+            *(tag("tr", *(tag("td", row[at], **left) for at in keep)) for row in body),
         ),
     )
 

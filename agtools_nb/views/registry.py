@@ -54,9 +54,7 @@ class RegistryView(View):
         """Return the tools and their counts."""
         rows = self._rows()
         names = {row.tool.name for row in rows}
-        self._described = {
-            name: kept for name, kept in self._described.items() if name in names
-        }
+        self._described = {name: kept for name, kept in self._described.items() if name in names}
         return {"tools": [self._row(row) for row in rows]}
 
     def _row(self, row: RegistryRow) -> dict[str, Any]:

@@ -6,6 +6,7 @@ what is shown, not by what there is.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterable, Mapping
 from itertools import islice
@@ -64,10 +65,9 @@ class _Budget:
             return self.scalar(jsonable(value))
         if isinstance(value, (Mapping, list, tuple, set, frozenset)):
             return self.container(value, parents)
-        try:
+        # A foreign object may do anything; jsonable copes with the whole of it.
+        with contextlib.suppress(Exception):
             value = self.sliced(value)
-        except Exception:  # noqa: BLE001 - a foreign object may do anything; jsonable copes
-            pass
         converted = jsonable(value)
         if isinstance(converted, (dict, list)):
             return self.container(converted, parents)
@@ -99,7 +99,7 @@ class _Budget:
             if isinstance(value, Mapping):
                 return self.mapping(value, inner)
             return self.sequence(value, inner)
-        except Exception:  # noqa: BLE001 - changed under our hands, or its own __iter__ failed
+        except Exception:  # changed under our hands, or its own __iter__ failed
             return self.text(jsonable(f"<unreadable: {kind}>"))
 
     def mapping(self, value: Mapping[Any, Any], parents: tuple[int, ...]) -> dict[str, Any]:

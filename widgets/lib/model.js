@@ -43,7 +43,11 @@ export function connect({ model, el }, name, view) {
   window.addEventListener("keydown", claimKey, { capture: true });
 
   const data = () => /** @type {D} */ (model.get("data"));
-  const live = () => !el.classList.contains("jupyter-widgets-disconnected");
+  // anywidget hands out neither the model itself nor whether its comm lives: ask the manager.
+  /** @type {{ comm_live?: boolean } | undefined} */
+  let whole;
+  const live = () =>
+    whole ? whole.comm_live !== false : !el.classList.contains("jupyter-widgets-disconnected");
   /** @type {Connection<D>["send"]} */
   const send = (type, fields = {}) => {
     if (live()) model.send({ ...fields, type });
@@ -105,12 +109,20 @@ export function connect({ model, el }, name, view) {
   };
 
   let wasLive = true;
-  const watcher = new MutationObserver(() => {
+  const checkLive = () => {
     if (live() === wasLive) return;
     wasLive = live();
     draw();
     drawNotices();
-  });
+  };
+  const findWhole = async () => {
+    try {
+      whole = await model.widget_manager?.get_model(data().id);
+      checkLive();
+    } catch {
+      // A host without this: the class on the element has to do.
+    }
+  };
 
   return {
     root,
@@ -124,14 +136,15 @@ export function connect({ model, el }, name, view) {
       changed();
       model.on("change:data", changed);
       model.on("msg:custom", receive);
-      watcher.observe(el, { attributes: true, attributeFilter: ["class"] });
+      model.on("comm_live_update", checkLive);
+      findWhole();
       send("ready", { rev: data().rev });
     },
     dispose() {
-      watcher.disconnect();
       window.removeEventListener("keydown", claimKey, { capture: true });
       model.off("change:data", changed);
       model.off("msg:custom", receive);
+      model.off("comm_live_update", checkLive);
       view.dispose?.();
       root.remove();
     },

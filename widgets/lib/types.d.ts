@@ -4,6 +4,7 @@ export interface Model {
   on(event: string, handler: (...args: any[]) => void): void;
   off(event: string, handler: (...args: any[]) => void): void;
   send(content: unknown): void;
+  widget_manager?: { get_model(id: string): Promise<{ comm_live?: boolean }> };
 }
 
 /** What anywidget hands to `render`. */
@@ -23,6 +24,8 @@ export interface Problem {
 
 /** What every view's `data` carries besides its own state. */
 export interface BaseData {
+  /** The model's id. */
+  id: string;
   rev: number;
   problem: Problem | null;
 }
