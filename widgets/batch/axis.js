@@ -5,7 +5,7 @@
  */
 export function tickStep(seconds) {
   if (!(seconds > 0)) return 1;
-  const rough = seconds / 4;
+  const rough = seconds / 5;
   const power = 10 ** Math.floor(Math.log10(rough));
   const factor = [1, 2, 5, 10].find((one) => one * power >= rough) ?? 10;
   return factor * power;

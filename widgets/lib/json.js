@@ -23,6 +23,7 @@ export function parseJson(text) {
   /** @type {Extract<JsonNode, { kind: "object" | "array" }>[]} */
   const open = [];
   let token = next();
+  let afterComma = false;
   for (;;) {
     /** @type {JsonNode} */
     let node;
@@ -32,7 +33,7 @@ export function parseJson(text) {
     if (closes) {
       const wanted = parent?.kind === "object" ? "}" : "]";
       const last = open.pop();
-      if (!last || token !== wanted) throw new SyntaxError(`unexpected ${token}`);
+      if (!last || token !== wanted || afterComma) throw new SyntaxError(`unexpected ${token}`);
       node = last;
     } else {
       if (parent?.kind === "object") {
@@ -47,6 +48,7 @@ export function parseJson(text) {
       if (node.kind === "object" || node.kind === "array") {
         open.push(node);
         token = next();
+        afterComma = false;
         continue;
       }
     }
@@ -55,7 +57,8 @@ export function parseJson(text) {
       return node;
     }
     token = next();
-    if (token === ",") token = next();
+    afterComma = token === ",";
+    if (afterComma) token = next();
     else if (token !== "}" && token !== "]") throw new SyntaxError(`expected , not ${token}`);
   }
 }
