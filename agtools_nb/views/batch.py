@@ -90,6 +90,7 @@ class BatchView(View):
         self._stop = stop
         self._stopping = False
         self._finished = False
+        self._is_running = False
         self._began = self._time()
         self._elapsed = 0.0
         self._changed: set[int] = set()
@@ -116,6 +117,10 @@ class BatchView(View):
         row = self._rows[index]
         row.call, row.arguments, row.changes = call, arguments, changes
         row.started = self._time()
+        if not self._is_running:
+            # The axis begins with the first call, not with the drawing of the view.
+            self._is_running = True
+            self._began = row.started
         self._touch(index)
 
     def call_finished(self, index: int, result: ToolResult) -> None:

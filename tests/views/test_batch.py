@@ -33,12 +33,12 @@ def test_rows_go_from_waiting_to_running_to_done(clock):
     clock.turn(1)
     view.call_started(0, ToolCall("work", {"n": "3"}, id="a"), {"n": 3}, (CHANGE,))
     assert view.snapshot()["rows"][0] == {
-        "i": 0, "name": "work", "args": '{"n": "0"}', "status": "running", "changes": 1, "start": 1.0
+        "i": 0, "name": "work", "args": '{"n": "0"}', "status": "running", "changes": 1, "start": 0.0
     }  # fmt: skip
     clock.turn(1)
     view.call_finished(0, ok(clock, [1, 2], coercions=(CHANGE,), arguments={"n": 3}))
     row = view.snapshot()["rows"][0]
-    assert (row["status"], row["start"], row["duration"]) == ("ok", 1.5, 0.5)
+    assert (row["status"], row["start"], row["duration"]) == ("ok", 0.5, 0.5)
     assert row["outcome"] == "[1, 2]"
     assert row["detail"]["changes"] == [["/n", '"3"', "3", "text to integer"]]
 
