@@ -40,7 +40,8 @@ def running_cell() -> Cell | None:
     shell = ipython()
     if shell is None:
         return None
-    number = int(shell.execution_count)
+    # Not shell.execution_count: newer IPython counts on before the cell runs.
+    number = int(shell.displayhook.prompt_count)
     parent: Any = shell.get_parent() if hasattr(shell, "get_parent") else {}
     run = str(parent.get("header", {}).get("msg_id") or number)
     cell_id = parent.get("metadata", {}).get("cellId")

@@ -21,7 +21,7 @@ class Ran:
     shown: list[dict[str, Any]] = field(default_factory=list)
     updated: list[dict[str, Any]] = field(default_factory=list)
     comms: int = 0
-    order: int = 0
+    number: int = 0
 
 
 class Kernel:
@@ -108,6 +108,8 @@ class Kernel:
             found.updated.append(content["data"])
         elif kind == "error":
             found.error = f"{content['ename']}: {content['evalue']}"
+        elif kind == "execute_input":
+            found.number = content["execution_count"]
         elif kind == "comm_open":
             found.comms += 1
         return kind == "status" and content["execution_state"] == "idle"

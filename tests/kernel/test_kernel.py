@@ -68,11 +68,13 @@ class TestCells:
         assert kernel.value("(await tk.call('greet', who='Ada')).result") == "hello Ada"
 
     def test_another_cell_gets_an_error_that_names_the_first(self, kernel: Kernel) -> None:
-        kernel.run(greet("hello"), "a")
+        first = kernel.run(greet("hello"), "a")
         refused = kernel.run(greet("bye"), "b")
         assert refused.status == "error"
+        number = first.number
         assert refused.error.startswith(
-            "DuplicateToolError: the name 'greet' is taken by the tool defined in cell ["
+            f"DuplicateToolError: the name 'greet' is taken by the tool defined in cell [{number}], line 1; "
+            f"this one is defined in cell [{number + 1}], line 1."
         )
         assert "tk.remove('greet')" in refused.error
         assert kernel.value("(await tk.call('greet', who='Ada')).result") == "hello Ada"
