@@ -6,6 +6,8 @@ neither need nor pay for them.
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
@@ -141,6 +143,31 @@ def pytest_runtest_makereport(
     return report
 
 
+@pytest.fixture
+def figure(request: pytest.FixtureRequest) -> Callable[[str, float], None]:
+    """Keep a measured figure: ``figure("seconds to a painted form", 0.2)``.
+
+    Figures are listed at the end of the run and in the artifacts' ``figures.json``.
+    """
+    return request.config.stash.setdefault(_FIGURES, {}).__setitem__
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """List the figures that tests measured."""
+    figures = config.stash.get(_FIGURES, {})
+    if not figures:
+        return
+    terminalreporter.section("figures")
+    for name, value in figures.items():
+        terminalreporter.line(f"{name}: {value:.4g}")
+    artifacts = Path(os.environ.get("AGTOOLS_ARTIFACTS", "artifacts"))
+    artifacts.mkdir(parents=True, exist_ok=True)
+    (artifacts / "figures.json").write_text(json.dumps(figures, indent=2) + "\n")
+
+
+_FIGURES = pytest.StashKey[dict[str, float]]()
 _FAILED = pytest.StashKey[list[bool]]()
 
 

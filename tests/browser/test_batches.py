@@ -115,7 +115,7 @@ def test_interrupt_in_mid_batch(
     open_notebook: Open,
     older_kernel: str,
     kernel: str,
-    record_property: Callable[[str, object], None],
+    figure: Callable[[str, float], None],
 ) -> None:
     """Interrupting the kernel cancels every call within 200 ms, as the kernel's clock has it; the next cell runs."""
     cells = [
@@ -134,7 +134,7 @@ def test_interrupt_in_mid_batch(
     page.run_selected(3, 4)
     assert page.text(3) == "next 1 5\n"
     took = page.kernel("max(stopped) - pressed[0]")
-    record_property(f"interrupt_to_last_cancelled_seconds_{kernel}", took)
+    figure(f"interrupt to last call cancelled, {kernel}, seconds", took)
     assert took < INTERRUPT_SECONDS
     assert (
         page.kernel(

@@ -133,7 +133,7 @@ def test_notebook_saved_by_the_user_reads_without_running(open_notebook: Open) -
 
 
 def test_quickstart_runs_from_top_to_bottom(
-    open_notebook: Open, record_property: Callable[[str, object], None]
+    open_notebook: Open, figure: Callable[[str, float], None]
 ) -> None:
     """Run All on the quickstart: every cell ends, none fails, every view is drawn, one comm a view."""
     page = open_notebook(QUICKSTART, height=1100)
@@ -151,7 +151,7 @@ def test_quickstart_runs_from_top_to_bottom(
             assert page.execution_count(index) is not None
     views = page.page.locator(".jp-Notebook .jp-OutputArea .agt")
     expect(views.first).to_be_visible()
-    record_property("quickstart_comms", page.comm_count())
+    figure("comms opened by the quickstart", page.comm_count())
     assert len(page.watch.wire.comm_opens()) == page.comm_count() == views.count()
     for index in range(views.count()):
         page.screenshot(f"quickstart-{index:02d}", views.nth(index))

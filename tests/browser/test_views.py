@@ -175,9 +175,7 @@ def test_card_shows_every_provider(open_notebook: Open) -> None:
     assert not page.watch.errors
 
 
-def test_form_is_painted_soon(
-    open_notebook: Open, record_property: Callable[[str, object], None]
-) -> None:
+def test_form_is_painted_soon(open_notebook: Open, figure: Callable[[str, float], None]) -> None:
     """A second form of a page stands there within half a second of ``tk.form``, kernel and network included."""
     page = open_notebook(
         [SETUP, TRIP, FORM, "at = time.time()\nform2 = tk.form('plan_trip')\nform2"]
@@ -191,5 +189,5 @@ def test_form_is_painted_soon(
     page.run_cell(3)
     page.wait_for("window.painted", "the form painted")
     took = page.page.evaluate("window.painted") - page.kernel("at")
-    record_property("form_painted_seconds", took)
+    figure("tk.form(...) to a painted form, seconds", took)
     assert took < 1.5
