@@ -123,8 +123,17 @@ def _is_interactive(tool: Tool) -> bool:
     return getattr(unwrapped(tool.fn), "__module__", None) == "__main__"
 
 
+CellEnd = Callable[[Cell, bool], None]
+
+_at_cell_end: list[CellEnd] = []
 _ledgers: weakref.WeakSet[Ledger] = weakref.WeakSet()
 _watched: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+def on_cell_end(listener: CellEnd) -> CellEnd:
+    """Have ``listener(cell, failed)`` called after each cell of a notebook with a toolkit."""
+    _at_cell_end.append(listener)
+    return listener
 
 
 def _watch_cells(ledger: Ledger) -> None:
@@ -142,3 +151,5 @@ def _after_cell(result: Any) -> None:
     failed = not getattr(result, "success", False)
     for ledger in list(_ledgers):
         ledger.cell_ended(cell, failed)
+    for listener in _at_cell_end:
+        listener(cell, failed)

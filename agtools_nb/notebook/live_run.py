@@ -7,12 +7,36 @@ from collections.abc import Callable, Generator
 from typing import Any, Generic, TypeVar
 
 from agtools_nb.calls import ToolCall, ToolResult
-from agtools_nb.notebook.display import LiveOutput, Results, mark_shown
+from agtools_nb.notebook.display import Results, mark_shown
 from agtools_nb.notebook.kernel_loop import KernelLoop
+from agtools_nb.notebook.live_output import LiveOutput
 from agtools_nb.run import Batch
 from agtools_nb.views.batch import BatchView
 
 R = TypeVar("R", Results, ToolResult)
+
+
+class ShownRun:
+    """A run's view in a cell, if it has one: a long loop's later runs have none.
+
+    Args:
+        view: The view, or ``None``.
+    """
+
+    def __init__(self, view: BatchView | None) -> None:
+        self.view = view
+        self._output = None if view is None else LiveOutput(view)
+
+    def show(self) -> None:
+        """Show it in the running cell, once."""
+        if self._output is not None:
+            self._output.show()
+
+    def finish(self) -> None:
+        """Draw the last word, on the page and in the saved twin."""
+        if self.view is not None and self._output is not None:
+            self.view.batch_finished()
+            self._output.update()
 
 
 class LiveRun(Generic[R]):
@@ -22,21 +46,21 @@ class LiveRun(Generic[R]):
     runs on while other cells are used.
 
     Attributes:
-        view: What shows it.
+        view: What shows it; ``None`` after the first 25 runs of one cell.
     """
 
     def __init__(
         self,
         batch: Batch,
-        view: BatchView,
+        shown: ShownRun,
         loop: KernelLoop,
         pick: Callable[[Results], R],
     ) -> None:
-        self.view = view
+        self.view = shown.view
+        self._shown = shown
         self._batch = batch
         self._pick: Callable[[Results], R] = pick
         self._results = Results()
-        self._output = LiveOutput(view)
         self._task = loop.start(self._run())
 
     @property
@@ -57,21 +81,24 @@ class LiveRun(Generic[R]):
         return self._wait().__await__()
 
     def __repr__(self) -> str:
-        return self.view.static_text()
+        count = f"{len(self.calls)} call{'' if len(self.calls) == 1 else 's'}"
+        return f"<LiveRun of {count}: {'done' if self.done else 'running'}>"
 
     def _ipython_display_(self) -> None:
-        self._output.show()
+        if self.view is not None:
+            self._shown.show()
+        else:
+            print(self)
 
     async def _run(self) -> None:
         try:
             self._results[:] = await self._batch.run()
         finally:
             self._results[:] = [result for result in self._batch.results if result is not None]
-            self.view.batch_finished()
-            self._output.update()
+            self._shown.finish()
 
     async def _wait(self) -> R:
-        self._output.show()
+        self._shown.show()
         mark_shown(self._results)
         try:
             await asyncio.shield(self._task)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import threading
 import weakref
@@ -16,9 +17,10 @@ from agtools_nb.define import Tool
 from agtools_nb.define.tool import caller_scope
 from agtools_nb.notebook import display
 from agtools_nb.notebook.cells import Ledger
-from agtools_nb.notebook.display import LiveOutput, Results
+from agtools_nb.notebook.display import Results
 from agtools_nb.notebook.kernel_loop import KernelLoop
-from agtools_nb.notebook.live_run import LiveRun
+from agtools_nb.notebook.live_output import may_show_another_run, show_view, update_outputs_of
+from agtools_nb.notebook.live_run import LiveRun, ShownRun
 from agtools_nb.run import Batch, ToolRunner
 from agtools_nb.run.runner import Call
 from agtools_nb.views.batch import BatchView
@@ -132,6 +134,8 @@ class Toolkit:
                 return (await batch.run())[0]
             finally:
                 running.remove(batch)
+                # The form takes the result in first.
+                self._loop.later(0.2, functools.partial(update_outputs_of, view))
 
         def stop() -> None:
             for batch in running:
@@ -174,26 +178,28 @@ class Toolkit:
         blocks; interrupting the kernel stops it.
         """
         batch = self._batch(calls, max_concurrency)
-        view = self._watched(batch, stop=None)
-        output = LiveOutput(view)
-        output.show()
+        shown = ShownRun(self._watched(batch, stop=None))
+        shown.show()
         results = Results()
         display.mark_shown(results)
         try:
             results[:] = self._loop.block_on(batch.run(), batch.stop)
         finally:
-            view.batch_finished()
-            output.update()
+            shown.finish()
         return results
 
     def inspect(self) -> InspectorView:
         """Return a live view of the state: values, and which call changed what and when."""
         return InspectorView(self._loop, self.state, "State")
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    def registry(self) -> RegistryView:
+        """Return a live view of the tools, as the toolkit itself shows on the last line."""
         view = RegistryView(self._loop, self._rows)
         self._registries.add(view)
-        return view._repr_mimebundle_(**kwargs)
+        return view
+
+    def _ipython_display_(self) -> None:
+        show_view(self.registry())
 
     def __repr__(self) -> str:
         return f"<Toolkit: {', '.join(self.tool_names) or 'no tools'}>"
@@ -205,13 +211,16 @@ class Toolkit:
         max_concurrency: int | None = None,
     ) -> LiveRun[Any]:
         batch = self._batch(calls, max_concurrency)
-        return LiveRun(batch, self._watched(batch, batch.stop), self._loop, pick)
+        shown = ShownRun(self._watched(batch, batch.stop))
+        return LiveRun(batch, shown, self._loop, pick)
 
     def _batch(self, calls: Iterable[Call], max_concurrency: int | None = None) -> Batch:
         counter = _Counter(self._tally, self._refresh)
         return self.runner.batch(calls, observers=(counter,), max_concurrency=max_concurrency)
 
-    def _watched(self, batch: Batch, stop: Callable[[], None] | None) -> BatchView:
+    def _watched(self, batch: Batch, stop: Callable[[], None] | None) -> BatchView | None:
+        if not may_show_another_run():
+            return None
         view = BatchView(self._loop, batch.calls, stop)
         batch.watch(_ViewObserver(view))
         return view

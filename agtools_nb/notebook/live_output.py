@@ -1,0 +1,100 @@
+"""Live views in cell outputs, and their saved twins, which are brought up to date as cells end.
+
+A widget lives in the kernel; what a notebook file keeps of it is the HTML and text
+beside it. Those are written again, with ``update_display_data``, when a view has
+changed since: at the end of each cell, of a batch, and of a form's run.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import deque
+from typing import Any
+
+from agtools_nb.notebook.cells import Cell, ipython, on_cell_end, running_cell
+from agtools_nb.views.base import View
+
+# A loop of a thousand calls must not open a thousand views.
+MAX_RUNS_A_CELL = 25
+# Views of a long session that are still kept up to date in the file.
+MAX_TRACKED = 200
+
+
+class LiveOutput:
+    """A view in a cell's output.
+
+    Args:
+        view: What to show.
+    """
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        self.cell: Cell | None = None
+        self._id = f"agtools_nb-{secrets.token_hex(8)}"
+        self._revision = -1
+
+    def show(self) -> None:
+        """Show the view in the running cell, once; a later call does nothing."""
+        if self.cell is not None or ipython() is None:
+            return
+        self.cell = running_cell()
+        self._publish(update=False)
+        _outputs.append(self)
+
+    def update(self) -> None:
+        """Write the saved HTML and text again, if the view has changed since."""
+        if self.cell is not None and self.view.revision != self._revision:
+            self._publish(update=True)
+
+    def _publish(self, *, update: bool) -> None:
+        self._revision = self.view.revision
+        if update:
+            self.view.before_redraw()
+        bundle = self.view._repr_mimebundle_()[0]
+        publish(bundle, display_id=self._id, update=update)
+
+
+def show_view(view: View) -> None:
+    """Show a view in the running cell: what IPython does with one on the last line."""
+    LiveOutput(view).show()
+
+
+def update_outputs_of(view: View) -> None:
+    """Bring the saved twins of one view up to date."""
+    for output in list(_outputs):
+        if output.view is view:
+            output.update()
+
+
+def publish(bundle: dict[str, Any], *, display_id: str | None = None, update: bool = False) -> None:
+    """Send display data from the running cell."""
+    from IPython.display import publish_display_data
+
+    transient = {"display_id": display_id} if display_id else {}
+    publish_display_data(bundle, transient=transient, update=update)  # type: ignore[no-untyped-call]
+
+
+_outputs: deque[LiveOutput] = deque(maxlen=MAX_TRACKED)
+_runs: list[tuple[str, int]] = [("", 0)]
+
+
+def may_show_another_run() -> bool:
+    """Count a run of the running cell, and say whether it is one of the first 25."""
+    cell = running_cell()
+    run, count = _runs[0]
+    count = count + 1 if cell is not None and cell.run == run else 1
+    _runs[0] = (cell.run if cell is not None else "", count)
+    if count == MAX_RUNS_A_CELL + 1:
+        print(f"[agtools_nb: {MAX_RUNS_A_CELL} runs shown; further ones of this cell are not]")
+    return count <= MAX_RUNS_A_CELL
+
+
+@on_cell_end
+def _bring_up_to_date(cell: Cell, failed: bool) -> None:
+    """Write the twins of what changed; forget what an earlier run of this cell showed."""
+    for output in list(_outputs):
+        shown_in = output.cell
+        if shown_in is not None and shown_in.id == cell.id is not None and shown_in.run != cell.run:
+            _outputs.remove(output)
+        elif not output.view.has_focus:  # not under somebody's hands
+            output.update()
