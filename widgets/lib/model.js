@@ -32,13 +32,16 @@ export function connect({ model, el }, name, view) {
   const body = h("div", { class: "agt-body" });
   const notices = h("div", { class: "agt-notices" });
   const root = h("div", { class: `agt agt-${name}` }, body, notices);
-  // JupyterLab takes keys for commands of the notebook (Enter on a focused button would edit the
-  // cell) unless an attribute says not to. It looks on the way down, so this must come first: on
-  // the window. Ctrl+S and its like stay JupyterLab's, Ctrl+Enter is ours.
+  // JupyterLab takes keys for commands of the notebook ("d d" on a focused menu would delete the
+  // cell) unless an attribute says not to, on the very element that has the focus. It looks on the
+  // way down, so this must come first: on the window. Ctrl+S and its like stay JupyterLab's;
+  // Ctrl+Enter is ours, and so are the keys that edit text.
   /** @param {KeyboardEvent} event */
   const claimKey = (event) => {
-    const theirs = (event.ctrlKey || event.metaKey) && event.key !== "Enter";
-    root.toggleAttribute("data-lm-suppress-shortcuts", !theirs);
+    const { target } = event;
+    if (!(target instanceof Element) || !root.contains(target)) return;
+    const theirs = (event.ctrlKey || event.metaKey) && !/^(Enter|[acvxyz])$/i.test(event.key);
+    target.toggleAttribute("data-lm-suppress-shortcuts", !theirs);
   };
   window.addEventListener("keydown", claimKey, { capture: true });
 
