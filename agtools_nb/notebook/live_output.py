@@ -48,8 +48,6 @@ class LiveOutput:
 
     def _publish(self, *, update: bool) -> None:
         self._revision = self.view.revision
-        if update:
-            self.view.before_redraw()
         bundle = self.view._repr_mimebundle_()[0]
         publish(bundle, display_id=self._id, update=update)
 
@@ -96,5 +94,5 @@ def _bring_up_to_date(cell: Cell, failed: bool) -> None:
         shown_in = output.cell
         if shown_in is not None and shown_in.id == cell.id is not None and shown_in.run != cell.run:
             _outputs.remove(output)
-        elif not output.view.has_focus:  # not under somebody's hands
+        else:
             output.update()

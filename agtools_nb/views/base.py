@@ -100,7 +100,6 @@ class View(anywidget.AnyWidget):
         self._outbox: list[dict[str, Any]] = []
         self._problem: dict[str, str] | None = None
         self._rev = 0
-        self.has_focus = False
         # Made here and not by the comm, so that the first `data` can carry it.
         self._id = uuid.uuid4().hex
         super().__init__(data=self._next_data(), model_id=self._id)
@@ -161,9 +160,6 @@ class View(anywidget.AnyWidget):
         """Grows with each change of the state, sent or about to be."""
         return self._rev + self._dirty
 
-    def before_redraw(self) -> None:
-        """Tell the page that its output is about to be drawn anew, so that it keeps its height."""
-        self.send({"type": "hold"})
 
     def _wake(self) -> None:
         with self._view_lock:
@@ -231,10 +227,6 @@ class View(anywidget.AnyWidget):
         """A page has drawn the view: send the state if what it has is not the newest."""
         if content.get("rev") != self._rev:
             self.refresh()
-
-    def on_focus(self, content: dict[str, Any]) -> None:
-        """Somebody works in the view, or (``focused: false``) no longer does."""
-        self.has_focus = content.get("focused") is True
 
     def on_dismiss(self, content: dict[str, Any]) -> None:
         """The shown problem was read."""

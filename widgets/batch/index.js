@@ -4,6 +4,7 @@
 /** @import { Batch, Row } from "./store.js" */
 import { fill, h, keyed, setText } from "../lib/dom.js";
 import { duration, plural } from "../lib/format.js";
+import { keep } from "../lib/keep.js";
 import { connect } from "../lib/model.js";
 import { disclosure } from "../lib/rows.js";
 import { tickLabel, tickStep } from "./axis.js";
@@ -83,215 +84,215 @@ function rowOf(first, opened) {
   return Object.assign(element, { update });
 }
 
-export default {
-  /** @param {RenderContext} context */
-  render(context) {
-    const store = new Store();
-    let all = false;
-    let failedOnly = false;
-    /** @type {ReturnType<typeof setInterval> | undefined} */
-    let timer;
-    let step = 0;
+/** @param {RenderContext} context */
+function render(context) {
+  const store = new Store();
+  let all = false;
+  let failedOnly = false;
+  /** @type {ReturnType<typeof setInterval> | undefined} */
+  let timer;
+  let step = 0;
 
-    const title = h("span", { class: "agt-title" });
-    const summary = h("span", { class: "agt-summary", role: "status" });
-    const elapsed = h("span", { class: "agt-elapsed agt-quiet" });
-    const failed = h(
-      "button",
-      {
-        class: "agt-button agt-small",
-        type: "button",
-        on: {
-          click: () => {
-            failedOnly = !failedOnly;
-            drawRows();
-          },
+  const title = h("span", { class: "agt-title" });
+  const summary = h("span", { class: "agt-summary", role: "status" });
+  const elapsed = h("span", { class: "agt-elapsed agt-quiet" });
+  const failed = h(
+    "button",
+    {
+      class: "agt-button agt-small",
+      type: "button",
+      on: {
+        click: () => {
+          failedOnly = !failedOnly;
+          drawRows();
         },
       },
-      "Failed only",
-    );
-    const stop = h(
-      "button",
-      { class: "agt-button agt-small agt-stop", type: "button", on: { click: () => press() } },
-      "Stop",
-    );
-    const ticks = h("span", { class: "agt-ticks", "aria-hidden": "true" });
-    const axis = h("div", { class: "agt-axis" }, ticks);
-    const list = h("div", { class: "agt-list" });
-    const more = h(
-      "button",
-      {
-        class: "agt-link agt-more",
-        type: "button",
-        on: {
-          click: () => {
-            all = true;
-            drawRows();
-          },
+    },
+    "Failed only",
+  );
+  const stop = h(
+    "button",
+    { class: "agt-button agt-small agt-stop", type: "button", on: { click: () => press() } },
+    "Stop",
+  );
+  const ticks = h("span", { class: "agt-ticks", "aria-hidden": "true" });
+  const axis = h("div", { class: "agt-axis" }, ticks);
+  const list = h("div", { class: "agt-list" });
+  const more = h(
+    "button",
+    {
+      class: "agt-link agt-more",
+      type: "button",
+      on: {
+        click: () => {
+          all = true;
+          drawRows();
         },
       },
-      "",
-    );
-    const frame = h(
-      "section",
-      { class: "agt-frame", "aria-label": "Calls" },
-      h(
-        "div",
-        { class: "agt-head" },
-        title,
+    },
+    "",
+  );
+  const frame = h(
+    "section",
+    { class: "agt-frame", "aria-label": "Calls" },
+    h(
+      "div",
+      { class: "agt-head" },
+      title,
+      summary,
+      h("span", { class: "agt-grow" }),
+      elapsed,
+      failed,
+      stop,
+    ),
+    axis,
+    list,
+    more,
+  );
+
+  const press = () => {
+    stop.disabled = true;
+    view.send("stop");
+  };
+
+  /** @param {Row} row */
+  const opened = (row) => {
+    if (row.detail) return;
+    if (view.live()) view.send("open", { i: row.i });
+    else {
+      store.rows[row.i] = {
+        ...row,
+        detail: {
+          sent: row.args,
+          sent_note: "The details are in the kernel, which is not connected.",
+          changes: [],
+        },
+      };
+      drawRows();
+    }
+  };
+
+  /** A call that stands alone: open from the start, and no axis. */
+  const single = () => store.rows.length === 1;
+
+  const drawHead = () => {
+    const { waiting, running, ok, failed: bad, cancelled } = store.counts();
+    const count = store.rows.length;
+    const finished = store.head.finished;
+    const done = count - waiting - running;
+    const only = single() ? store.rows[0] : undefined;
+    title.classList.toggle("agt-mono", only !== undefined);
+    setText(title, only ? only.name : plural(count, "call"));
+    /** @type {[number, string, string][]} */
+    const parts = [
+      [ok, "ok", "ok"],
+      [bad, "failed", "error"],
+      [cancelled, "cancelled", "cancelled"],
+      [running, "running", "running"],
+      [waiting, "waiting", "waiting"],
+    ];
+    const text = finished || only ? "" : `${done.toLocaleString("en")} done`;
+    const shown = parts.filter(([n, word]) => n > 0 && (finished || word !== "ok"));
+    const sign = JSON.stringify([text, shown, only?.status]);
+    if (summary.dataset.sign !== sign) {
+      summary.dataset.sign = sign;
+      fill(
         summary,
-        h("span", { class: "agt-grow" }),
-        elapsed,
-        failed,
-        stop,
-      ),
-      axis,
-      list,
-      more,
-    );
-
-    const press = () => {
-      stop.disabled = true;
-      view.send("stop");
-    };
-
-    /** @param {Row} row */
-    const opened = (row) => {
-      if (row.detail) return;
-      if (view.live()) view.send("open", { i: row.i });
-      else {
-        store.rows[row.i] = {
-          ...row,
-          detail: {
-            sent: row.args,
-            sent_note: "The details are in the kernel, which is not connected.",
-            changes: [],
-          },
-        };
-        drawRows();
-      }
-    };
-
-    /** A call that stands alone: open from the start, and no axis. */
-    const single = () => store.rows.length === 1;
-
-    const drawHead = () => {
-      const { waiting, running, ok, failed: bad, cancelled } = store.counts();
-      const count = store.rows.length;
-      const finished = store.head.finished;
-      const done = count - waiting - running;
-      const only = single() ? store.rows[0] : undefined;
-      title.classList.toggle("agt-mono", only !== undefined);
-      setText(title, only ? only.name : plural(count, "call"));
-      /** @type {[number, string, string][]} */
-      const parts = [
-        [ok, "ok", "ok"],
-        [bad, "failed", "error"],
-        [cancelled, "cancelled", "cancelled"],
-        [running, "running", "running"],
-        [waiting, "waiting", "waiting"],
-      ];
-      const text = finished || only ? "" : `${done.toLocaleString("en")} done`;
-      const shown = parts.filter(([n, word]) => n > 0 && (finished || word !== "ok"));
-      const sign = JSON.stringify([text, shown, only?.status]);
-      if (summary.dataset.sign !== sign) {
-        summary.dataset.sign = sign;
-        fill(
-          summary,
-          text && h("span", null, text),
-          shown.map(([n, word, kind]) =>
-            h(
-              "span",
-              { class: `agt-status agt-${only?.status ?? kind}` },
-              only ? WORDS[only.status] : `${n.toLocaleString("en")} ${word}`,
-            ),
+        text && h("span", null, text),
+        shown.map(([n, word, kind]) =>
+          h(
+            "span",
+            { class: `agt-status agt-${only?.status ?? kind}` },
+            only ? WORDS[only.status] : `${n.toLocaleString("en")} ${word}`,
           ),
-        );
-      }
-      frame.classList.toggle("agt-single", single());
-      failed.hidden = bad === 0 || count < 10;
-      failed.setAttribute("aria-pressed", String(failedOnly));
-      stop.hidden = !store.canStop || finished;
-      stop.disabled = store.head.stopping || !view.live();
-      setText(stop, store.head.stopping ? "Stopping…" : "Stop");
-    };
-
-    const drawTime = () => {
-      const now = store.now();
-      const span = Math.max(now, 0.001);
-      frame.style.setProperty("--now", String(now));
-      frame.style.setProperty("--span", String(span));
-      setText(elapsed, duration((single() && store.rows[0]?.duration) || now));
-      const next = tickStep(span);
-      if (next !== step) {
-        step = next;
-        frame.style.setProperty("--step", String(step));
-      }
-      /** @type {number[]} */
-      const at = [];
-      for (let tick = 0; tick <= span * 0.94; tick += step) at.push(tick);
-      keyed(
-        ticks,
-        at,
-        (tick) => String(Number(tick.toPrecision(6))),
-        (tick) => {
-          const mark = h("span", null, tickLabel(Number(tick.toPrecision(6)), step));
-          mark.style.setProperty("--s", String(tick));
-          return mark;
-        },
+        ),
       );
-    };
+    }
+    frame.classList.toggle("agt-single", single());
+    failed.hidden = bad === 0 || count < 10;
+    failed.setAttribute("aria-pressed", String(failedOnly));
+    stop.hidden = !store.canStop || finished;
+    stop.disabled = store.head.stopping || !view.live();
+    setText(stop, store.head.stopping ? "Stopping…" : "Stop");
+  };
 
-    const drawRows = () => {
-      const wanted = failedOnly
-        ? store.rows.filter((row) => row.status === "error" || row.status === "invalid")
-        : store.rows;
-      const shown = all ? wanted : wanted.slice(0, ROWS_SHOWN);
-      keyed(
-        list,
-        shown,
-        (row) => String(row.i),
-        (row) => rowOf(row, opened),
-        (element, row) => element.update(row),
-      );
-      more.hidden = shown.length === wanted.length;
-      setText(more, `Show all ${plural(wanted.length, "call")}`);
-      drawHead();
-      drawTime();
-      if (single()) /** @type {ReturnType<typeof rowOf>} */ (list.firstElementChild)?.toggle(true);
-      const ticking = !store.head.finished && view.live();
-      if (ticking && timer === undefined) timer = setInterval(drawTime, FRAME_MS);
-      if (!ticking) {
-        clearInterval(timer);
-        timer = undefined;
-      }
-    };
+  const drawTime = () => {
+    const now = store.now();
+    const span = Math.max(now, 0.001);
+    frame.style.setProperty("--now", String(now));
+    frame.style.setProperty("--span", String(span));
+    setText(elapsed, duration((single() && store.rows[0]?.duration) || now));
+    const next = tickStep(span);
+    if (next !== step) {
+      step = next;
+      frame.style.setProperty("--step", String(step));
+    }
+    /** @type {number[]} */
+    const at = [];
+    for (let tick = 0; tick <= span * 0.94; tick += step) at.push(tick);
+    keyed(
+      ticks,
+      at,
+      (tick) => String(Number(tick.toPrecision(6))),
+      (tick) => {
+        const mark = h("span", null, tickLabel(Number(tick.toPrecision(6)), step));
+        mark.style.setProperty("--s", String(tick));
+        return mark;
+      },
+    );
+  };
 
-    /** @type {Batch | null} */
-    let taken = null;
-    /** @type {ReturnType<typeof connect<Batch>>} */
-    const view = connect(context, "batch", {
-      draw(data) {
-        // Drawn again when the kernel goes, too; by then messages have made the store newer.
-        if (data !== taken) store.replace(data);
-        taken = data;
+  const drawRows = () => {
+    const wanted = failedOnly
+      ? store.rows.filter((row) => row.status === "error" || row.status === "invalid")
+      : store.rows;
+    const shown = all ? wanted : wanted.slice(0, ROWS_SHOWN);
+    keyed(
+      list,
+      shown,
+      (row) => String(row.i),
+      (row) => rowOf(row, opened),
+      (element, row) => element.update(row),
+    );
+    more.hidden = shown.length === wanted.length;
+    setText(more, `Show all ${plural(wanted.length, "call")}`);
+    drawHead();
+    drawTime();
+    if (single()) /** @type {ReturnType<typeof rowOf>} */ (list.firstElementChild)?.toggle(true);
+    const ticking = !store.head.finished && view.live();
+    if (ticking && timer === undefined) timer = setInterval(drawTime, FRAME_MS);
+    if (!ticking) {
+      clearInterval(timer);
+      timer = undefined;
+    }
+  };
+
+  /** @type {Batch | null} */
+  let taken = null;
+  /** @type {ReturnType<typeof connect<Batch>>} */
+  const view = connect(context, "batch", {
+    draw(data) {
+      // Drawn again when the kernel goes, too; by then messages have made the store newer.
+      if (data !== taken) store.replace(data);
+      taken = data;
+      drawRows();
+    },
+    messages: {
+      rows(message) {
+        store.patch(message);
         drawRows();
       },
-      messages: {
-        rows(message) {
-          store.patch(message);
-          drawRows();
-        },
-        detail(message) {
-          const row = store.rows[message.i];
-          if (row) store.rows[message.i] = { ...row, detail: message.detail };
-          drawRows();
-        },
+      detail(message) {
+        const row = store.rows[message.i];
+        if (row) store.rows[message.i] = { ...row, detail: message.detail };
+        drawRows();
       },
-      dispose: () => clearInterval(timer),
-    });
-    fill(view.body, frame);
-    view.start();
-    return () => view.dispose();
-  },
-};
+    },
+    dispose: () => clearInterval(timer),
+  });
+  fill(view.body, frame);
+  view.start();
+  return () => view.dispose();
+}
+
+export default { render: keep(render) };

@@ -5,6 +5,7 @@
 import { jsonCode } from "../lib/code.js";
 import { copyButton } from "../lib/copy.js";
 import { fill, h } from "../lib/dom.js";
+import { keep } from "../lib/keep.js";
 import { connect } from "../lib/model.js";
 import { parameterTable } from "../lib/parameters.js";
 import { prose } from "../lib/prose.js";
@@ -55,30 +56,30 @@ function sent(data) {
   return tabs("Schema and what each provider is sent", items).el;
 }
 
-export default {
-  /** @param {RenderContext} context */
-  render(context) {
-    let drawn = -1;
-    /** @type {ReturnType<typeof connect<Card>>} */
-    const view = connect(context, "card", {
-      draw(data) {
-        if (data.rev === drawn) return;
-        drawn = data.rev;
-        fill(
-          view.body,
-          h(
-            "section",
-            { class: "agt-frame", "aria-label": `Tool ${data.name}` },
-            head(data),
-            prose(data.description),
-            data.fault && h("div", { class: "agt-fault", role: "alert" }, data.fault),
-            !data.fault && parameterTable(data.parameters),
-            data.texts.length > 0 && sent(data),
-          ),
-        );
-      },
-    });
-    view.start();
-    return () => view.dispose();
-  },
-};
+/** @param {RenderContext} context */
+function render(context) {
+  let drawn = -1;
+  /** @type {ReturnType<typeof connect<Card>>} */
+  const view = connect(context, "card", {
+    draw(data) {
+      if (data.rev === drawn) return;
+      drawn = data.rev;
+      fill(
+        view.body,
+        h(
+          "section",
+          { class: "agt-frame", "aria-label": `Tool ${data.name}` },
+          head(data),
+          prose(data.description),
+          data.fault && h("div", { class: "agt-fault", role: "alert" }, data.fault),
+          !data.fault && parameterTable(data.parameters),
+          data.texts.length > 0 && sent(data),
+        ),
+      );
+    },
+  });
+  view.start();
+  return () => view.dispose();
+}
+
+export default { render: keep(render) };

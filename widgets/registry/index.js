@@ -4,6 +4,7 @@
 /** @import { Parameter } from "../lib/parameters.js" */
 import { fill, h, keyed, setText } from "../lib/dom.js";
 import { duration, plural } from "../lib/format.js";
+import { keep } from "../lib/keep.js";
 import { connect } from "../lib/model.js";
 import { parameterTable } from "../lib/parameters.js";
 import { prose } from "../lib/prose.js";
@@ -115,70 +116,69 @@ function row(first) {
   return Object.assign(element, { update });
 }
 
-export default {
-  /** @param {RenderContext} context */
-  render(context) {
-    let filter = "";
-    const total = h("span", { class: "agt-quiet" });
-    const box = h("input", {
-      class: "agt-input agt-small",
-      type: "search",
-      placeholder: "Filter",
-      "aria-label": "Filter tools",
-      on: {
-        input: () => {
-          filter = box.value.trim().toLowerCase();
-          draw(view.data());
-        },
+/** @param {RenderContext} context */
+function render(context) {
+  let filter = "";
+  const total = h("span", { class: "agt-quiet" });
+  const box = h("input", {
+    class: "agt-input agt-small",
+    type: "search",
+    placeholder: "Filter",
+    "aria-label": "Filter tools",
+    on: {
+      input: () => {
+        filter = box.value.trim().toLowerCase();
+        draw(view.data());
       },
-    });
-    const list = h("div", { class: "agt-list" });
-    const empty = h("div", { class: "agt-empty" });
+    },
+  });
+  const list = h("div", { class: "agt-list" });
+  const empty = h("div", { class: "agt-empty" });
 
-    /** @param {Registry} data */
-    const draw = (data) => {
-      const tools = data.tools ?? [];
-      const shown = tools.filter(
-        (tool) =>
-          tool.name.toLowerCase().includes(filter) ||
-          tool.description.toLowerCase().includes(filter),
-      );
-      box.hidden = tools.length < FILTER_FROM;
-      setText(total, filter ? `${shown.length} of ${tools.length}` : String(tools.length));
-      keyed(
-        list,
-        shown,
-        (tool) => tool.name,
-        row,
-        (element, tool) => element.update(tool),
-      );
-      empty.hidden = shown.length > 0;
-      setText(
-        empty,
-        tools.length > 0
-          ? "No tool matches."
-          : "No tools yet: define a function under @tk.tool in a cell.",
-      );
-    };
-    const view = connect(context, "registry", { draw });
-    fill(
-      view.body,
-      h(
-        "section",
-        { class: "agt-frame", "aria-label": "Tools" },
-        h(
-          "div",
-          { class: "agt-head" },
-          h("span", { class: "agt-title" }, "Tools"),
-          total,
-          h("span", { class: "agt-grow" }),
-          box,
-        ),
-        list,
-        empty,
-      ),
+  /** @param {Registry} data */
+  const draw = (data) => {
+    const tools = data.tools ?? [];
+    const shown = tools.filter(
+      (tool) =>
+        tool.name.toLowerCase().includes(filter) || tool.description.toLowerCase().includes(filter),
     );
-    view.start();
-    return () => view.dispose();
-  },
-};
+    box.hidden = tools.length < FILTER_FROM;
+    setText(total, filter ? `${shown.length} of ${tools.length}` : String(tools.length));
+    keyed(
+      list,
+      shown,
+      (tool) => tool.name,
+      row,
+      (element, tool) => element.update(tool),
+    );
+    empty.hidden = shown.length > 0;
+    setText(
+      empty,
+      tools.length > 0
+        ? "No tool matches."
+        : "No tools yet: define a function under @tk.tool in a cell.",
+    );
+  };
+  const view = connect(context, "registry", { draw });
+  fill(
+    view.body,
+    h(
+      "section",
+      { class: "agt-frame", "aria-label": "Tools" },
+      h(
+        "div",
+        { class: "agt-head" },
+        h("span", { class: "agt-title" }, "Tools"),
+        total,
+        h("span", { class: "agt-grow" }),
+        box,
+      ),
+      list,
+      empty,
+    ),
+  );
+  view.start();
+  return () => view.dispose();
+}
+
+export default { render: keep(render) };
