@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import time
 from collections.abc import Callable
@@ -156,7 +157,7 @@ class InspectorView(View):
                 (
                     tag("strong", one["key"]),
                     code(one["text"], 400),
-                    _by(one["write"], data["now"]),
+                    _by(one["write"]),
                 )
                 for one in data["keys"]
             ),
@@ -164,7 +165,7 @@ class InspectorView(View):
         writes = table(
             ("Write", "Key", "Value", "By"),
             (
-                (f"#{w['seq']} {w['operation']}", w["key"], w["text"], _by(w, data["now"]))
+                (f"#{w['seq']} {w['operation']}", w["key"], w["text"], _by(w))
                 for w in data["writes"][:20]
             ),
         )
@@ -182,7 +183,7 @@ class InspectorView(View):
         data = self.snapshot()
         lines = text_table(
             ("key", "value", "last written"),
-            ((one["key"], one["text"], _by(one["write"], data["now"])) for one in data["keys"]),
+            ((one["key"], one["text"], _by(one["write"])) for one in data["keys"]),
         )
         return "\n".join(filter(None, (f"{data['title']}: {_counts(data)}", lines)))
 
@@ -234,19 +235,13 @@ def _is_json(value: Any) -> bool:
     return value is None or type(value) in (str, bool, int)
 
 
-def _by(write: dict[str, Any] | None, now: float) -> str:
+def _by(write: dict[str, Any] | None) -> str:
+    """Who wrote and when; not how long ago, because a file is read much later."""
     if write is None:
         return ""
-    seconds = max(now - write["at"], 0.0)
+    at = dt.datetime.fromtimestamp(write["at"], dt.UTC)
     who = write["tool"] or "no tool"
-    return f"{write['operation']} by {who}, {_ago(seconds)}"
-
-
-def _ago(seconds: float) -> str:
-    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{seconds / size:.0f} {unit} ago"
-    return f"{seconds:.0f} s ago"
+    return f"{write['operation']} by {who}, {at:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _counts(data: dict[str, Any]) -> str:

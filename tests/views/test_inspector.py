@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import threading
 
 import pytest
 
 from agtools_nb.context import StateStore
+from agtools_nb.views.base import DirectScheduler
 from agtools_nb.views.inspector import InspectorView
 
 
@@ -179,3 +181,14 @@ def test_static_forms(clock, state):
     assert "<script>" not in html
     assert "State: 1 key, 1 write" in text
     assert "No state yet." in InspectorView(clock, StateStore()).static_html()
+
+
+def test_a_file_says_when_and_not_how_long_ago() -> None:
+    """A saved notebook is read much later."""
+    store = StateStore()
+    store.set("a", 1, call_id="c", tool_name="counter")
+    at = dt.datetime.fromtimestamp(store.history[0].at, dt.UTC)
+    view = InspectorView(DirectScheduler(), store)
+    for text in (view.static_html(), view.static_text()):
+        assert f"set by counter, {at:%Y-%m-%d %H:%M:%S} UTC" in text
+        assert "ago" not in text
