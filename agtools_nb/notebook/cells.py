@@ -66,12 +66,14 @@ class Ledger:
         self._drop = drop
         _watch_cells(self)
 
-    def claim(self, tool: Tool, *, taken: bool) -> None:
+    def claim(self, tool: Tool, *, taken: bool, file: str) -> None:
         """Give ``tool``'s name to the running cell, and write the cell into the tool's origin.
 
         Args:
             tool: The tool to be registered.
             taken: Whether a tool of that name is registered.
+            file: Name of the code that registers it, to tell whether the function
+                stands in the same cell.
 
         Raises:
             DuplicateToolError: The name belongs to another cell or module, or to
@@ -79,8 +81,10 @@ class Ledger:
         """
         cell = running_cell()
         if cell is not None and _is_interactive(tool):
-            line = getattr(getattr(unwrapped(tool.fn), "__code__", None), "co_firstlineno", None)
-            tool.origin = f"cell [{cell.number}]" + (f", line {line}" if line else "")
+            tool.origin = f"cell [{cell.number}]"
+            code = getattr(unwrapped(tool.fn), "__code__", None)
+            if code is not None and code.co_filename == file:
+                tool.origin += f", line {code.co_firstlineno}"
         owner = self._owners.get(tool.name) if taken else None
         if owner is not None and not _is_rerun(owner.cell, cell):
             raise DuplicateToolError(

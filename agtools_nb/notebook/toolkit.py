@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterable
@@ -97,10 +98,11 @@ class Toolkit:
             DuplicateToolError: Another cell or module has a tool of that name.
         """
         scope = caller_scope(2)
+        file = sys._getframe(1).f_code.co_filename
 
         def register(given: Callable[..., Any] | Tool) -> Tool:
             made = given if isinstance(given, Tool) else Tool(given, scope=scope, **options)
-            return self._admit(made)
+            return self._admit(made, file)
 
         return register if fn is None else register(fn)
 
@@ -235,8 +237,8 @@ class Toolkit:
             rows.append(RegistryRow(tool, tally.calls, tally.failures, tally.running, tally.last))
         return rows
 
-    def _admit(self, tool: Tool) -> Tool:
-        self._ledger.claim(tool, taken=tool.name in self.tool_names)
+    def _admit(self, tool: Tool, file: str) -> Tool:
+        self._ledger.claim(tool, taken=tool.name in self.tool_names, file=file)
         self.runner.replace(tool)
         for form in self._forms:
             if form.tool.name == tool.name:
