@@ -86,6 +86,7 @@ class FormView(View):
         self._running = False
         self._result: ToolResult | None = None
         self._ran_with: dict[str, Any] | None = None
+        self._cleared: Node | None = None
         self._cached: Prepared | None = None
         super().__init__(scheduler)
 
@@ -204,12 +205,21 @@ class FormView(View):
             self._changed()
 
     def on_clear(self, content: dict[str, Any]) -> None:
-        """Unset everything."""
+        """Unset everything; until the next change it can be taken back."""
         with self._form_lock:
             self._note(content)
-            self._root = Node("object", id=self._root.id)
+            cleared = self._root
+            self._root = Node("object", id=cleared.id)
             self._blank, self._attempted = True, False
-            self._changed()
+            self._changed(cleared=cleared)
+
+    def on_undo(self, content: dict[str, Any]) -> None:
+        """Bring back what was cleared; it runs as it is then."""
+        with self._form_lock:
+            self._note(content)
+            if self._cleared is not None:
+                self._root, self._blank = self._cleared, False
+                self._changed()
 
     def on_run(self, content: dict[str, Any]) -> None:
         """Run the tool on what the form holds, unless it runs or holds text that is not JSON."""
@@ -263,9 +273,11 @@ class FormView(View):
             while len(self._seen) > _CLIENTS:
                 del self._seen[next(iter(self._seen))]
 
-    def _changed(self, typed_json: str | None = None, fault: str = "") -> None:
+    def _changed(
+        self, typed_json: str | None = None, fault: str = "", cleared: Node | None = None
+    ) -> None:
         self._typed_json, self._json_fault = typed_json, fault
-        self._cached = None
+        self._cached, self._cleared = None, cleared
         self.refresh()
 
     def _left(self) -> dict[str, Any]:
@@ -296,6 +308,7 @@ class FormView(View):
                 "gets": marked_lines(prepared.arguments, _marks(prepared, left, came=False)),
                 "unchanged": same_value(arguments, prepared.arguments),
                 "ok": prepared.ok and not self._text_faults(),
+                "can_undo": self._cleared is not None,
                 "can_run": self._run is not None,
                 "can_stop": self._stop is not None,
                 "running": self._running,

@@ -357,3 +357,15 @@ def test_static_forms_escape_and_say_what_is_set() -> None:
     assert "planning" in page
     assert form.static_text().startswith('form of trip: {"city": "<b>Oslo</b>", "days": "3"}')
     assert "No" not in form_of(SchemaTool({"type": "object"}, "ping")).static_text()
+
+
+def test_clearing_can_be_taken_back_until_the_next_change() -> None:
+    form = form_of(arguments={"city": "Oslo"})
+    send(form, "clear")
+    assert form.data["can_undo"] is True
+    send(form, "undo")
+    assert form.arguments == {"city": "Oslo"}
+    send(form, "clear")
+    edit(form, "text", "city", text="Rome")
+    send(form, "undo")
+    assert form.arguments == {"city": "Rome"}

@@ -59,6 +59,21 @@ export function plainDefault(field) {
 }
 
 /**
+ * Enter must not slip a line end into a text of one line, as a habit from other forms would;
+ * Shift+Enter makes one, which the notebook would prevent as a shortcut of its own.
+ *
+ * @param {KeyboardEvent} event
+ */
+function newline(event) {
+  const area = /** @type {HTMLTextAreaElement} */ (event.target);
+  if (event.key !== "Enter" || event.isComposing || event.ctrlKey || event.metaKey) return;
+  if (!event.shiftKey && area.value.includes("\n")) return;
+  event.preventDefault();
+  if (!event.shiftKey) return;
+  document.execCommand("insertText", false, "\n"); // what keeps the browser's undo in order
+}
+
+/**
  * @param {Context} context
  * @param {Field} field
  * @param {Path} path
@@ -81,10 +96,7 @@ export function textControl(context, field, path) {
         autocomplete: "off",
         title: "Shift+Enter: new line",
         on: {
-          keydown: (event) => {
-            const oneLine = !(/** @type {any} */ (event.target).value.includes("\n"));
-            if (event.key === "Enter" && oneLine && !event.shiftKey) event.preventDefault();
-          },
+          keydown: (event) => newline(event),
         },
       });
   const show = typed(context, input, (text) => context.edit("text", path, { text }));

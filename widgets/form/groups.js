@@ -32,7 +32,7 @@ export function objectControl(context, field, path, depth, row) {
     return { key, part: row(context, child, { depth: depth + 1, path: () => [...path(), key] }) };
   });
   const extras = h("div", { class: "agt-extras" });
-  const adder = keyAdder(context, path);
+  const adder = keyAdder(context, path, field.title ?? "this object");
   const none = h("div", { class: "agt-quiet agt-none" }, "No keys.");
   const el = h(
     "div",
@@ -123,8 +123,8 @@ function extraRow(context, field, parent, depth, row) {
   return part.el;
 }
 
-/** @param {Context} context @param {Path} path */
-function keyAdder(context, path) {
+/** @param {Context} context @param {Path} path @param {string} label */
+function keyAdder(context, path, label) {
   const add = () => {
     if (!name.value) return name.focus();
     const key = name.value;
@@ -140,7 +140,7 @@ function keyAdder(context, path) {
     class: "agt-input agt-mono agt-keyname",
     type: "text",
     placeholder: "new key",
-    "aria-label": "new key",
+    "aria-label": `new key of ${label}`,
     autocomplete: "off",
     spellcheck: "false",
     on: {

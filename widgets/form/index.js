@@ -28,7 +28,7 @@ function render(context) {
       class: "agt-button agt-small",
       type: "button",
       title: "Unset every argument",
-      on: { click: () => void wires.send("clear") },
+      on: { click: () => void wires.send(clear.textContent === "Undo" ? "undo" : "clear") },
     },
     "Clear",
   );
@@ -233,6 +233,7 @@ function render(context) {
       if (data.json_fault) json.setAttribute("aria-invalid", "true");
       else json.removeAttribute("aria-invalid");
       clear.disabled = !view.live();
+      setText(clear, data.can_undo ? "Undo" : "Clear");
       drawPreview(data);
       drawRun(data);
       drawOutcome(data);

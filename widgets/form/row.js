@@ -29,6 +29,25 @@ const FOLDED = 180;
  * @returns {Part}
  */
 export function row(context, given, options) {
+  try {
+    return wholeRow(context, given, options);
+  } catch (error) {
+    // One field that cannot be drawn is edited as JSON; the others stay what they are.
+    console.error(error);
+    /** @type {Field} */
+    const plain = { kind: "json", type: "JSON" };
+    if (given.title !== undefined) plain.title = given.title;
+    return wholeRow(context, plain, options);
+  }
+}
+
+/**
+ * @param {Context} context
+ * @param {Field} given
+ * @param {RowOptions} options
+ * @returns {Part}
+ */
+function wholeRow(context, given, options) {
   const field = context.resolve(given);
   const { path, depth } = options;
   const id = uniqueId();
@@ -101,7 +120,7 @@ export function row(context, given, options) {
     el,
     update(wire, pointer) {
       const shown = shownField(context, field, wire);
-      const now = `${wire.s === "json" ? "json" : shown.kind}:${branchOf(wire)}:${opens(shown, wire, depth)}`;
+      const now = `${wire.s === "json" ? "json" : shown.kind}:${field.branches ? branchOf(wire) : ""}:${opens(shown, wire, depth)}`;
       if (now !== drawn) {
         drawn = now;
         build(shown, wire);
@@ -118,9 +137,12 @@ export function row(context, given, options) {
       }
       if (refocus) {
         refocus = false;
-        /** @type {HTMLElement | null} */ (
-          (control?.block ? below : line).querySelector("input, textarea, select, button")
-        )?.focus();
+        const part = control?.block ? below : line;
+        /** @type {HTMLElement | null} */
+        const next =
+          part.querySelector("input, textarea, select:not(.agt-state)") ??
+          part.querySelector("button:not(.agt-fold)");
+        next?.focus();
       }
       branches?.update(wire, pointer);
       state.update(wire, pointer, shown);

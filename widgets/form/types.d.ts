@@ -80,6 +80,7 @@ export interface FormData extends BaseData {
   gets: Line[];
   unchanged: boolean;
   ok: boolean;
+  can_undo: boolean;
   can_run: boolean;
   can_stop: boolean;
   running: boolean;
