@@ -160,7 +160,6 @@ class View(anywidget.AnyWidget):
         """Grows with each change of the state, sent or about to be."""
         return self._rev + self._dirty
 
-
     def _wake(self) -> None:
         with self._view_lock:
             if self._waking:

@@ -56,7 +56,12 @@ def pre(text: str, limit: int = 4_000) -> Html:
     """Make a block of code of at most ``limit`` characters, saying if there were more."""
     if len(text) <= limit:
         return tag("pre", tag("code", text))
-    return join([tag("pre", tag("code", text[:limit])), small(f"first {limit:,} of {len(text):,} characters")])
+    return join(
+        [
+            tag("pre", tag("code", text[:limit])),
+            small(f"first {limit:,} of {len(text):,} characters"),
+        ]
+    )
 
 
 def small(*content: Content) -> Html:

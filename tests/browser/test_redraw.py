@@ -22,7 +22,11 @@ def test_an_opened_row_stays_open_when_the_batch_ends(open_notebook: Any) -> Non
     rows.nth(1).click()
     page.wait_cell(2)
     expect(page.output(2).get_by_text("3 ok")).to_be_visible()
-    assert [rows.nth(index).get_attribute("aria-expanded") for index in range(3)] == ["false", "true", "false"]
+    assert [rows.nth(index).get_attribute("aria-expanded") for index in range(3)] == [
+        "false",
+        "true",
+        "false",
+    ]
     assert page.output(2).locator(".agt").count() == 1
 
 
