@@ -5,7 +5,7 @@
 import { copyButton } from "../lib/copy.js";
 import { fill, h, setText, uniqueId } from "../lib/dom.js";
 import { duration, plural } from "../lib/format.js";
-import { keep, keep } from "../lib/keep.js";
+import { keep } from "../lib/keep.js";
 import { connect } from "../lib/model.js";
 import { tabs } from "../lib/tabs.js";
 import { longText } from "../lib/tree.js";
