@@ -63,7 +63,7 @@ export function objectControl(context, field, path, depth, row) {
         (element, [key, child]) => partOf(element).show(key, child, `${pointer}/${escapeKey(key)}`),
       );
       adder.hidden = !field.extra || (!!field.quiet && more.length === 0);
-      none.hidden = fields.length > 0 || more.length > 0 || !adder.hidden;
+      none.hidden = depth < 0 || fields.length > 0 || more.length > 0 || !adder.hidden;
       setText(
         head,
         wire.s === "object" ? plural(entries.filter(([, one]) => sends(one)).length, "key") : "",
