@@ -84,14 +84,18 @@ def test_a_second_cell_with_the_name_is_refused(open_notebook: Open) -> None:
 
 
 def test_restarted_kernel(open_notebook: Open) -> None:
-    """After a restart the views of the old kernel stand quietly, and running the cells again gives live ones."""
+    """After a restart the views of the old kernel say that they are cut off; run again, they live."""
     page = open_notebook([SETUP, TRIP, "form = tk.form('plan_trip')\nform"])
     page.run_all()
     page.restart()
-    page.page.wait_for_timeout(500)
-    page.screenshot("form-after-restart", page.cell(2))
-    page.run_all()
     view = page.output(2).locator(".agt")
+    run = view.get_by_role("button", name="Run", exact=True)
+    if run.is_enabled():  # JupyterLab does not tell widgets of a restart: the first press finds out
+        run.click()
+    expect(view.get_by_text("not connected").first).to_be_visible()
+    page.screenshot("form-after-restart", page.cell(2))
+    assert not page.watch.errors
+    page.run_all()
     view.get_by_label("city", exact=True).first.fill("Oslo")
     page.wait_kernel("form.arguments == {'city': 'Oslo'}", "the new form reaches the new kernel")
 
