@@ -20,7 +20,7 @@ from agtools_nb.views.base import Scheduler, View
 from agtools_nb.views.form_edits import EditRefusedError, apply
 from agtools_nb.views.form_place import put
 from agtools_nb.views.form_plan import plan_form
-from agtools_nb.views.form_preview import marked_lines
+from agtools_nb.views.form_preview import marked_lines, remarks
 from agtools_nb.views.form_tree import (
     Node,
     node_of,
@@ -169,15 +169,19 @@ class FormView(View):
         with self._form_lock:
             self._note(content)
             if self._json_fault:  # the fields do not show what was typed as JSON: first decide
+                self._tell_seen()
                 return
-            before = value_of(self._root)
+            value, drawn = value_of(self._root), self._drawn()
             try:
                 apply(self._plan, self._root, content)
             except EditRefusedError as refused:
                 where = {"client": content.get("client"), "path": content.get("path")}
                 self.post({"type": "refused", "text": str(refused), **where})
-            keep = self._typed_json if same_value(before, value_of(self._root)) else None
-            self._changed(typed_json=keep)
+            if drawn == self._drawn():  # as on leaving a field: nothing to draw anew
+                self._tell_seen()
+                return
+            same = same_value(value, value_of(self._root))
+            self._changed(typed_json=self._typed_json if same else None)
 
     def on_json(self, content: dict[str, Any]) -> None:
         """Take the JSON tab's text; what does not parse stays as it was typed."""
@@ -273,12 +277,18 @@ class FormView(View):
             while len(self._seen) > _CLIENTS:
                 del self._seen[next(iter(self._seen))]
 
+    def _tell_seen(self) -> None:
+        self.post({"type": "seen", "seen": dict(self._seen)})
+
     def _changed(
         self, typed_json: str | None = None, fault: str = "", cleared: Node | None = None
     ) -> None:
         self._typed_json, self._json_fault = typed_json, fault
         self._cached, self._cleared = None, cleared
         self.refresh()
+
+    def _drawn(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        return wire_tree(self._plan, self._root), self._left()
 
     def _left(self) -> dict[str, Any]:
         return dict(left_empty(self._plan, self._root)) if self._blank else {}
@@ -304,8 +314,8 @@ class FormView(View):
                 "json": json_of(arguments, indent=2) if shown_json is None else shown_json,
                 "json_fault": self._json_fault,
                 "faults": self._faults(prepared),
-                "came": marked_lines(arguments, _marks(prepared, left, came=True)),
-                "gets": marked_lines(prepared.arguments, _marks(prepared, left, came=False)),
+                "came": marked_lines(arguments, remarks(prepared, left, came=True)),
+                "gets": marked_lines(prepared.arguments, remarks(prepared, left, came=False)),
                 "unchanged": same_value(arguments, prepared.arguments),
                 "ok": prepared.ok and not self._text_faults(),
                 "can_undo": self._cleared is not None,
@@ -379,20 +389,3 @@ def _short(fault: Fault) -> str:
     if fault.got == "nothing":
         return f"required: {fault.expected}"
     return shorten(fault.message.removeprefix(f"{fault.pointer}: "), 500)
-
-
-def _marks(
-    prepared: Prepared, left: Mapping[str, Any], *, came: bool
-) -> dict[str, tuple[str, str]]:
-    """Remarks on the arguments as they came, or as the tool gets them, by JSON pointer."""
-    marks = {
-        change.pointer: ("changed", "" if came else change.rule) for change in prepared.changes
-    }
-    if not came:
-        marks |= {f"/{name}": ("default", "default") for name in prepared.defaulted}
-        marks |= dict.fromkeys(left, ("left", "left empty"))
-    # What a fault says stands at its field; here the line is only marked.
-    for fault in prepared.faults:
-        if fault.pointer:
-            marks[fault.pointer] = ("fault", "" if came else "does not fit")
-    return marks

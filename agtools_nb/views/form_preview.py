@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from agtools_nb.arguments import Prepared
 from agtools_nb.jsonable import shorten
 from agtools_nb.views.form_tree import escape
 from agtools_nb.views.form_words import json_of
@@ -77,3 +78,20 @@ def _inside(
 ) -> Iterator[tuple[str, str]]:
     for at, (pointer, key, child) in enumerate(children, 1):
         yield from _lines(child, pointer, depth + 1, "," if at < count else "", key)
+
+
+def remarks(
+    prepared: Prepared, left: Mapping[str, Any], *, came: bool
+) -> dict[str, tuple[str, str]]:
+    """Remarks on the arguments as they came, or as the tool gets them, by JSON pointer."""
+    marks = {
+        change.pointer: ("changed", "" if came else change.rule) for change in prepared.changes
+    }
+    if not came:
+        marks |= {f"/{name}": ("default", "default") for name in prepared.defaulted}
+        marks |= dict.fromkeys(left, ("left", "left empty"))
+    # What a fault says stands at its field; here the line is only marked.
+    for fault in prepared.faults:
+        if fault.pointer:
+            marks[fault.pointer] = ("fault", "" if came else "does not fit")
+    return marks

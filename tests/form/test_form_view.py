@@ -146,6 +146,16 @@ def test_edits_come_back_with_their_number() -> None:
     assert form.data["seen"] == {"abc": 7}
 
 
+def test_an_edit_without_a_change_is_told_without_drawing_anew() -> None:
+    form = form_of(arguments={"city": "Oslo"})
+    sent: list[Any] = []
+    form.send = lambda content, buffers=None: sent.append(content)
+    rev = form.data["rev"]
+    edit(form, "text", "city", text="Oslo", client="abc", seq=7)
+    assert form.data["rev"] == rev
+    assert sent == [{"type": "seen", "seen": {"abc": 7}}]
+
+
 @pytest.mark.parametrize(
     "message",
     [

@@ -241,6 +241,12 @@ function render(context) {
       watchEcho();
     },
     messages: {
+      // An edit that changed nothing: what waited for its echo is drawn as the data has it.
+      seen(message) {
+        wires.note(message.seen);
+        drawFields(view.data());
+        watchEcho();
+      },
       refused(message) {
         if (message.client === wires.client)
           shared.refusals.get(JSON.stringify(message.path))?.(message.text);
