@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from agtools_nb.define.subschemas import MISSING, resolve
 from agtools_nb.jsonable import shorten
 
 MAX_CHOICES = 12
@@ -46,22 +47,6 @@ def expected_text(schema: Any, root: Any = None) -> str:
     return f"{kind} {bounds}".strip()
 
 
-def resolve(ref: Any, root: Any) -> Any:
-    """Follow a local ``$ref``; ``None`` if it leads nowhere. Never fetches anything."""
-    if not isinstance(ref, str) or not ref.startswith("#"):
-        return None
-    node = root
-    for part in ref[1:].split("/")[1:]:
-        part = part.replace("~1", "/").replace("~0", "~")
-        if isinstance(node, dict):
-            node = node.get(part)
-        elif isinstance(node, list) and part.isdecimal() and int(part) < len(node):
-            node = node[int(part)]
-        else:
-            return None
-    return node
-
-
 def _type_text(schema: Any, root: Any, depth: int) -> str:
     if not isinstance(schema, dict):
         return "nothing" if schema is False else "any"
@@ -94,7 +79,7 @@ def _plain_type(schema: dict[str, Any], kind: Any, root: Any, depth: int) -> str
 def _reference(schema: Any, root: Any, depth: int) -> str:
     name = str(schema["$ref"]).rsplit("/", 1)[-1]
     target = resolve(schema["$ref"], root)
-    if target is None or depth >= _MAX_DEPTH:
+    if target is MISSING or depth >= _MAX_DEPTH:
         return name
     text = _type_text(target, root, depth + 1)
     return f"object {name}" if text == "object" else text

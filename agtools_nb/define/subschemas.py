@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import unquote
 
 JsonSchema = dict[str, Any]
 
@@ -15,6 +16,30 @@ ONE = (
 )  # fmt: skip
 MANY = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
 NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+
+
+MISSING: Any = object()
+"""What :func:`resolve` returns for a reference that leads nowhere."""
+
+
+def resolve(reference: Any, root: Any) -> Any:
+    """Follow a local reference (``#``, ``#/$defs/Item``), and never fetch anything.
+
+    Returns:
+        What stands there; :data:`MISSING` if it leads nowhere or out of the document.
+    """
+    if reference == "#":
+        return root
+    if not isinstance(reference, str) or not reference.startswith("#/"):
+        return MISSING
+    found = root
+    for step in unquote(reference[2:]).split("/"):
+        step = step.replace("~1", "/").replace("~0", "~")
+        try:
+            found = found[int(step)] if isinstance(found, list) else found[step]
+        except (KeyError, IndexError, ValueError, TypeError):
+            return MISSING
+    return found
 
 
 def map_subschemas(schema: Any, change: Callable[[JsonSchema], JsonSchema]) -> Any:

@@ -15,7 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, get_args
 
-from agtools_nb.define.describe import resolve, type_text
+from agtools_nb.define.describe import type_text
+from agtools_nb.define.subschemas import MISSING, resolve
 from agtools_nb.define.tool import Tool
 
 Provider = Literal["openai", "anthropic", "gemini", "mcp"]
@@ -146,7 +147,7 @@ def _gemini_reference(
     ref = schema["$ref"]
     siblings = {key: schema[key] for key in _GEMINI_KEYS if key in schema}
     target = resolve(ref, root)
-    if target is None or ref in open_refs:
+    if target is MISSING or ref in open_refs:
         return {"type": "OBJECT", **siblings}
     return {**_gemini_node(target, root, (*open_refs, ref)), **siblings}
 

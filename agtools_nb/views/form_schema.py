@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import unquote
+
+from agtools_nb.define import subschemas
 
 JsonSchema = dict[str, Any]
 
@@ -41,17 +42,9 @@ def resolve(root: JsonSchema, reference: str) -> Any:
     Raises:
         CannotDrawError: The reference leaves the document or points to nothing.
     """
-    if reference == "#":
-        return root
-    if not reference.startswith("#/"):
-        raise CannotDrawError(f"the reference {reference!r} does not point into this schema")
-    found: Any = root
-    for step in unquote(reference[2:]).split("/"):
-        step = step.replace("~1", "/").replace("~0", "~")
-        try:
-            found = found[int(step)] if isinstance(found, list) else found[step]
-        except (KeyError, IndexError, ValueError, TypeError):
-            raise CannotDrawError(f"the reference {reference!r} points to nothing") from None
+    found = subschemas.resolve(reference, root)
+    if found is subschemas.MISSING:
+        raise CannotDrawError(f"the reference {reference!r} points to nothing in this schema")
     return found
 
 
