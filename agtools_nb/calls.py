@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from agtools_nb.errors import ToolExecutionError
-from agtools_nb.jsonable import safe_repr, shorten
+from agtools_nb.jsonable import brief_repr, shorten
 
 Status = Literal["ok", "error", "invalid", "cancelled"]
 
@@ -112,10 +112,10 @@ class ToolResult:
     @property
     def ok(self) -> bool:
         """Whether the tool ran and returned."""
-        return self.error is None
+        return self.status == "ok"
 
     def __repr__(self) -> str:
-        outcome = self.error if self.error is not None else safe_repr(self.result)
+        outcome = self.error if self.error is not None else brief_repr(self.result)
         return f"<ToolResult {self.name}: {self.status}, {shorten(outcome, 200)}>"
 
     def unwrap(self) -> Any:

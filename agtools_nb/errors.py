@@ -14,7 +14,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from agtools_nb.calls import Fault
@@ -22,6 +22,16 @@ if TYPE_CHECKING:
 
 class AgtoolsError(Exception):
     """Base of every error this package raises on purpose."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle without calling the constructor: executors carry errors between processes."""
+        return _rebuilt, (type(self), self.args, self.__dict__)
+
+
+def _rebuilt(kind: type[AgtoolsError], args: tuple[Any, ...], state: dict[str, Any]) -> Any:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(state)
+    return error
 
 
 class DefinitionError(AgtoolsError, TypeError):

@@ -34,6 +34,7 @@ import fractions
 import json
 import math
 import pathlib
+import reprlib
 import uuid
 from collections.abc import Mapping
 from typing import Any
@@ -50,6 +51,10 @@ _AS_TEXT = (
     uuid.UUID,
     complex,
 )
+
+
+# What an object's own code may raise while it is looked at; KeyboardInterrupt is a person's.
+_OWN_FAULTS = (Exception, SystemExit, GeneratorExit)
 
 
 def jsonable(value: Any) -> Any:
@@ -71,9 +76,30 @@ def safe_repr(value: Any, limit: int = REPR_LIMIT) -> str:
     """``repr`` of a value that may not have a working one, cut at ``limit`` characters."""
     try:
         text = repr(value)
-    except Exception as error:
-        text = f"<{type(value).__name__}: its repr raised {type(error).__name__}>"
-    return shorten(_clean(text), limit)
+    except _OWN_FAULTS:
+        text = f"<{type(value).__name__}: its repr raised>"
+    return shorten(clean_text(text), limit)
+
+
+class _Brief(reprlib.Repr):
+    """Looks at no more of a value than it shows."""
+
+    def repr1(self, x: Any, level: int) -> str:
+        if isinstance(x, (str, bytes, bytearray)):
+            return repr(x[: self.maxstring])
+        return super().repr1(x, level)
+
+
+_brief = _Brief()
+_brief.maxstring = _brief.maxother = 200
+
+
+def brief_repr(value: Any) -> str:
+    """A short ``repr`` that does not build the long one first. Never raises."""
+    try:
+        return clean_text(_brief.repr(value))
+    except _OWN_FAULTS:
+        return safe_repr(value, 200)
 
 
 def _convert(value: Any, parents: tuple[int, ...]) -> Any:
@@ -81,28 +107,24 @@ def _convert(value: Any, parents: tuple[int, ...]) -> Any:
         return value
     kind = type(value)
     if kind is str:
-        return _clean(value)
+        return clean_text(value)
     if kind is int:
         return _integer(value)
     if kind is float:
         return _number(value)
-    if isinstance(value, enum.Enum):
-        return _convert(value.value, parents)
     try:
         return _structured(value, parents)
-    except Exception:
+    except _OWN_FAULTS:
         return safe_repr(value)
 
 
 def _structured(value: Any, parents: tuple[int, ...]) -> Any:
+    if isinstance(value, enum.Enum):
+        return _convert(value.value, parents)
     if isinstance(value, (Mapping, list, tuple, set, frozenset)):
         return _container(value, parents)
-    if isinstance(value, str):
-        return _clean(str.__str__(value))
-    if isinstance(value, int):
-        return _integer(int(value))
-    if isinstance(value, float):
-        return _number(float(value))
+    if isinstance(value, (str, int, float)):
+        return _scalar(value)
     if isinstance(value, (dt.datetime, dt.date, dt.time)):
         return value.isoformat()
     if isinstance(value, dt.timedelta):
@@ -111,10 +133,17 @@ def _structured(value: Any, parents: tuple[int, ...]) -> Any:
         data = bytes(value)
         return {"base64": base64.b64encode(data).decode("ascii"), "size": len(data)}
     if isinstance(value, _AS_TEXT):
-        return _clean(str(value))
+        return clean_text(str(value))
     if isinstance(value, BaseException):
-        return {"error": type(value).__name__, "message": _clean(str(value))}
+        return {"error": type(value).__name__, "message": clean_text(str(value))}
     return _object(value, parents)
+
+
+def _scalar(value: str | float) -> Any:
+    """Subclasses of the JSON types, as what they hold."""
+    if isinstance(value, str):
+        return clean_text(str.__str__(value))
+    return _integer(int(value)) if isinstance(value, int) else _number(float(value))
 
 
 def _container(value: Any, parents: tuple[int, ...]) -> Any:
@@ -166,27 +195,27 @@ def _duration(value: dt.timedelta) -> str:
 
 
 def _key(key: Any) -> str:
-    if isinstance(key, enum.Enum):
-        key = key.value
-    if isinstance(key, str):
-        return _clean(str.__str__(key))
-    if key is None or isinstance(key, (bool, int, float)):
-        return json.dumps(_convert(key, ()))
+    if type(key) is str:
+        return clean_text(key)
     try:
-        return _clean(str(key))
-    except Exception:
+        if isinstance(key, enum.Enum):
+            key = key.value
+        if key is None or isinstance(key, (bool, int, float)):
+            return json.dumps(_convert(key, ()))
+        return clean_text(str(key))
+    except _OWN_FAULTS:
         return safe_repr(key)
 
 
 def _sorted(items: Any) -> list[Any]:
     try:
         return sorted(items)
-    except Exception:
+    except _OWN_FAULTS:
         return list(items)
 
 
-def _clean(text: str) -> str:
-    """Text that UTF-8 can carry; a lone surrogate would break the kernel's message."""
+def clean_text(text: str) -> str:
+    """Return text that UTF-8 can carry; a lone surrogate would break the kernel's message."""
     if text.isascii():
         return text
     try:

@@ -19,6 +19,7 @@ from typing import Any
 
 from agtools_nb.arguments.conform import Document
 from agtools_nb.arguments.parse import decode_json
+from agtools_nb.arguments.patterns import found_in
 from agtools_nb.calls import Change
 from agtools_nb.define.subschemas import JsonSchema
 
@@ -70,30 +71,50 @@ def coerce(arguments: Any, schema: Mapping[str, Any] | bool) -> Coerced:
         arguments: Any JSON value.
         schema: A JSON Schema, draft 7 or 2020-12.
     """
-    run = _Run(Document(schema))
+    run = _Run(Document(schema), {}, set())
     value = run.value(arguments, schema, "", 0)
     return Coerced(value, tuple(run.changes))
+
+
+_Tried = dict[tuple[str, int, int], tuple[Any, list[Change], tuple[Any, Any]]]
+
+
+def _listed(schema: JsonSchema, keyword: str) -> list[Any]:
+    found = schema.get(keyword)
+    return found if isinstance(found, list) else []
 
 
 class _Run:
     """One pass over one document. Collects changes; branches are tried on a run of their own."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, tried: _Tried, active: set[tuple[str, int]]) -> None:
         self.document = document
         self.changes: list[Change] = []
+        # What a branch made of a value, so that unions within unions are tried once each.
+        self.tried = tried
+        # Schemas under way at each place: one that comes back to itself says nothing new.
+        self.active = active
 
     def value(self, value: Any, schema: Any, pointer: str, depth: int) -> Any:
-        if not isinstance(schema, dict) or depth > _MAX_DEPTH:
+        here = (pointer, id(schema))
+        if not isinstance(schema, dict) or depth > _MAX_DEPTH or here in self.active:
             return value
+        self.active.add(here)
+        try:
+            return self._value(value, schema, pointer, depth)
+        finally:
+            self.active.discard(here)
+
+    def _value(self, value: Any, schema: JsonSchema, pointer: str, depth: int) -> Any:
         if "$ref" in schema:
             target = self.document.resolve(schema["$ref"])
             value = self.value(value, target, pointer, depth + 1)
-        for part in schema.get("allOf", ()):
+        for part in _listed(schema, "allOf"):
             value = self.value(value, part, pointer, depth + 1)
         value = self._to_type(value, schema, pointer, depth)
         for keyword in ("anyOf", "oneOf"):
-            if isinstance(schema.get(keyword), list):
-                value = self._to_branch(value, schema[keyword], pointer, depth)
+            if branches := _listed(schema, keyword):
+                value = self._to_branch(value, branches, pointer, depth)
         value = self._conditional(value, schema, pointer, depth)
         if isinstance(value, dict):
             return self._object(value, schema, pointer, depth)
@@ -131,16 +152,26 @@ class _Run:
             return self._changed(pointer, value, whole, rule)
         outcomes: list[tuple[Any, list[Change]]] = []
         for branch in branches:
-            trial = _Run(self.document)
-            outcome = trial.value(value, branch, pointer, depth + 1)
-            known = any(same(outcome, other) for other, _ in outcomes)
-            if trial.changes and not known and self.document.conforms(outcome, branch):
-                outcomes.append((outcome, trial.changes))
+            outcome, changes = self._trial(value, branch, pointer, depth)
+            if changes and not any(same(outcome, other) for other, _ in outcomes):
+                outcomes.append((outcome, changes))
         if len(outcomes) != 1:
             return value
         outcome, changes = outcomes[0]
         self.changes += changes
         return outcome
+
+    def _trial(self, value: Any, branch: Any, pointer: str, depth: int) -> tuple[Any, list[Change]]:
+        """The value as a branch would have it, and the changes; none if it does not conform."""
+        key = (pointer, id(value), id(branch))
+        if key not in self.tried:
+            run = _Run(self.document, self.tried, self.active)
+            outcome = run.value(value, branch, pointer, depth + 1)
+            fits = bool(run.changes) and self.document.conforms(outcome, branch)
+            # The branch and the value are kept, so that their ids stay theirs.
+            self.tried[key] = (outcome, run.changes if fits else [], (value, branch))
+        outcome, changes, _ = self.tried[key]
+        return outcome, changes
 
     def _conditional(self, value: Any, schema: JsonSchema, pointer: str, depth: int) -> Any:
         if "if" not in schema:
@@ -160,7 +191,7 @@ class _Run:
     def _array(self, value: Any, schema: JsonSchema, pointer: str, depth: int) -> Any:
         # Drafts up to 2019-09 wrote prefixItems as a list under "items".
         items = schema.get("items")
-        prefix = schema.get("prefixItems") or (items if isinstance(items, list) else [])
+        prefix = _listed(schema, "prefixItems") or _listed(schema, "items")
         rest = schema.get("additionalItems") if isinstance(items, list) else items
         built = [
             self.value(
@@ -291,15 +322,10 @@ def _property_schemas(schema: JsonSchema, key: str) -> list[Any]:
     found = [properties[key]] if isinstance(properties, dict) and key in properties else []
     patterns = schema.get("patternProperties")
     if isinstance(patterns, dict):
-        found += [sub for pattern, sub in patterns.items() if _matches(pattern, key)]
+        found += [
+            sub for pattern, sub in patterns.items() if found_in(pattern, key, unreadable=False)
+        ]
     return found or [schema.get("additionalProperties")]
-
-
-def _matches(pattern: str, key: str) -> bool:
-    try:
-        return re.search(pattern, key) is not None
-    except re.error:
-        return False
 
 
 def _kept_if_same(old: Any, new: Any, keys: Any) -> Any:

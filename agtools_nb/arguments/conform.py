@@ -8,8 +8,11 @@ grammar on import.
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
+
+from agtools_nb.arguments.patterns import found_in
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -26,11 +29,15 @@ class Document:
     """
 
     def __init__(self, schema: Any) -> None:
-        self.schema = schema
         from jsonschema import Draft202012Validator
         from jsonschema.validators import validator_for
 
         root = schema if isinstance(schema, (dict, bool)) else {}
+        if isinstance(root, dict):
+            # Of another type these two name nothing, and break whoever reads them.
+            named = ("$schema", "$id")
+            root = {k: v for k, v in root.items() if k not in named or isinstance(v, str)}
+        self.schema = root
         kind = _strict(validator_for(root, default=Draft202012Validator))
         self._validator = kind(root, registry=_no_schemas())
 
@@ -51,9 +58,12 @@ class Document:
             validator = validator.evolve(schema=schema)
         try:
             yield from validator.iter_errors(value)
-        except Exception:
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException:
             # Only the validator runs here, so this is the schema's fault: a reference to
-            # nowhere or round in a circle, a bad pattern, a keyword of the wrong type.
+            # nowhere or round in a circle (a Rust panic, no Exception), a bad pattern, a
+            # keyword of the wrong type.
             return
 
     def resolve(self, ref: Any) -> Any:
@@ -80,13 +90,31 @@ def _no_schemas() -> Any:
 
 @functools.cache
 def _strict(base: type[Validator]) -> type[Validator]:
-    """A draft's validator to which ``3.0`` is no integer."""
+    """A draft's validator to which ``3.0`` is no integer, and which no input can hang."""
     from jsonschema.validators import extend
 
     checker = base.TYPE_CHECKER.redefine("integer", _is_integer)
-    kind: type[Validator] = extend(base, type_checker=checker)  # type: ignore[no-untyped-call]
+    own = {"pattern": _pattern, "uniqueItems": _unique_items}
+    kind: type[Validator] = extend(base, own, type_checker=checker)  # type: ignore[no-untyped-call]
     return kind
 
 
 def _is_integer(checker: Any, value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _pattern(validator: Any, pattern: Any, value: Any, schema: Any) -> Iterator[ValidationError]:
+    from jsonschema.exceptions import ValidationError
+
+    if isinstance(value, str) and not found_in(pattern, value):
+        yield ValidationError(f"{value!r} does not match {pattern!r}")
+
+
+def _unique_items(validator: Any, asked: Any, value: Any, schema: Any) -> Iterator[ValidationError]:
+    """In linear time; jsonschema compares each item with each other."""
+    from jsonschema.exceptions import ValidationError
+
+    if asked is True and isinstance(value, list):
+        texts = {json.dumps(item, sort_keys=True) for item in value}
+        if len(texts) < len(value):
+            yield ValidationError("items repeat")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -50,9 +51,18 @@ def decode_json(text: str) -> Any:
         ValueError: It is not JSON; ``NaN`` and ``Infinity`` are not.
     """
     try:
-        return json.loads(text, strict=False, parse_constant=_refuse_constant)
+        value = json.loads(text, strict=False, parse_constant=_refuse_constant, parse_float=_finite)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+    # Half of a surrogate pair is no character, and no message could carry it on.
+    return jsonable(value) if "\\ud" in text.lower() else value
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"{shorten(text, _SHOWN)} is too large for a number")
+    return number
 
 
 def _refuse_constant(name: str) -> Any:

@@ -11,11 +11,20 @@ from pydantic import ValidationError
 
 from agtools_nb.arguments.coerce import coerce, escaped
 from agtools_nb.arguments.parse import parse_arguments
-from agtools_nb.arguments.validate import first_of_each_place, got_text, make_fault, validate
+from agtools_nb.arguments.validate import (
+    first_of_each_place,
+    got_text,
+    make_fault,
+    secret_parameters,
+    top_of,
+    validate,
+    without_value,
+)
 from agtools_nb.calls import Change, Fault
+from agtools_nb.context import copied
 from agtools_nb.define import Tool
 from agtools_nb.errors import ArgumentsError
-from agtools_nb.jsonable import jsonable
+from agtools_nb.jsonable import clean_text, jsonable, shorten
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +86,7 @@ def prepare(tool: Tool, raw: Any) -> Prepared:
 def unchecked(raw: Any) -> Prepared:
     """Arguments as they came, only read into a dict: what ``validate=False`` asks for."""
     try:
-        given = raw if isinstance(raw, dict) else parse_arguments(raw)
+        given = copied(raw) if isinstance(raw, dict) else parse_arguments(raw)
     except ArgumentsError as error:
         return Prepared(None, None, error=str(error))
     return Prepared(jsonable(given), given)
@@ -114,18 +123,15 @@ def _all_faults(tool: Tool, arguments: dict[str, Any], error: ValidationError) -
     """
     found = validate(arguments, tool.input_schema)
     yield from found
-    judged = {_top(fault.pointer) for fault in found}
+    secret = secret_parameters(tool.input_schema)
+    judged = {top_of(fault.pointer) for fault in found}
     for detail in error.errors(include_url=False, include_context=False):
         pointer, value = _place(detail["loc"], arguments)
-        if _top(pointer) in judged or (found and not pointer):
+        if top_of(pointer) in judged or (found and not pointer):
             continue
         message = detail["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
-        yield make_fault(pointer, message, got_text(value))
-
-
-def _top(pointer: str) -> str:
-    """The parameter that a place belongs to."""
-    return pointer.split("/", 2)[1] if pointer else ""
+        fault = make_fault(pointer, shorten(clean_text(message), 500), got_text(value))
+        yield without_value(fault) if top_of(pointer) in secret else fault
 
 
 def _place(loc: tuple[int | str, ...], arguments: Any) -> tuple[str, Any]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import difflib
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from agtools_nb.arguments.coerce import escaped
 from agtools_nb.arguments.conform import Document
+from agtools_nb.arguments.patterns import found_in
 from agtools_nb.calls import Fault
 from agtools_nb.define.describe import bounds_text, expected_text, type_text
 from agtools_nb.jsonable import jsonable, shorten
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MAX_FAULTS = 20
 _SHOWN = 60
+_PLACE_SHOWN = 200
 _BOUNDS = (
     "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength",
     "maxLength", "pattern", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties",
@@ -36,7 +37,9 @@ def validate(arguments: Any, schema: Mapping[str, Any] | bool) -> tuple[Fault, .
         At most 20 faults, one a place, in the order of the schema.
     """
     document = Document(schema)
-    return first_of_each_place(_faults(document.errors(arguments), document))
+    secret = secret_parameters(document.schema)
+    faults = first_of_each_place(_faults(document.errors(arguments), document))
+    return tuple(without_value(f) if top_of(f.pointer) in secret else f for f in faults)
 
 
 def first_of_each_place(faults: Iterable[Fault]) -> tuple[Fault, ...]:
@@ -49,18 +52,44 @@ def first_of_each_place(faults: Iterable[Fault]) -> tuple[Fault, ...]:
     return tuple(found.values())
 
 
+def top_of(pointer: str) -> str:
+    """The parameter that a place belongs to."""
+    return pointer.split("/", 2)[1] if pointer else ""
+
+
+def secret_parameters(schema: Any) -> frozenset[str]:
+    """Parameters that hold a secret anywhere: their values are never shown, at any place."""
+    if not isinstance(schema, dict):
+        return frozenset()
+    shared = _holds_secret(schema.get("$defs")) or _holds_secret(schema.get("definitions"))
+    properties = schema.get("properties")
+    return frozenset(
+        escaped(name)
+        for name, sub in (properties.items() if isinstance(properties, dict) else ())
+        if _holds_secret(sub) or (shared and '"$ref"' in json.dumps(jsonable(sub)))
+    )
+
+
+def _holds_secret(schema: Any) -> bool:
+    text = json.dumps(jsonable(schema))
+    return '"writeOnly": true' in text or '"format": "password"' in text
+
+
+def without_value(fault: Fault) -> Fault:
+    """The same fault with what came left out."""
+    if fault.got == "nothing":
+        return fault
+    return make_fault(fault.pointer, fault.expected, "something else (not shown)")
+
+
 def make_fault(pointer: str, expected: str, got: str, remark: str = "") -> Fault:
     """A fault whose sentence names the place, what was expected and what came."""
-    where = pointer or "the arguments"
+    where = shorten(pointer, _PLACE_SHOWN) or "the arguments"
     return Fault(pointer, expected, got, f"{where}: expected {expected}, got {got}{remark}")
 
 
-def got_text(value: Any, schema: Any = None) -> str:
-    """A value in short, with its JSON type: ``'"ten" (a string)'``. Secrets are not shown."""
-    if isinstance(schema, dict) and (
-        schema.get("writeOnly") is True or schema.get("format") == "password"
-    ):
-        return f"{_kind(value)} (not shown)"
+def got_text(value: Any) -> str:
+    """A value in short, with its JSON type: ``'"ten" (a string)'``."""
     text = json.dumps(jsonable(value), ensure_ascii=False)
     return f"{shorten(text, _SHOWN)} ({_kind(value)})" if value is not None else "null"
 
@@ -82,23 +111,17 @@ def _from_error(error: ValidationError, document: Document) -> Iterator[Fault]:
     elif keyword in ("anyOf", "oneOf") and error.context:
         yield from _from_branches(error, pointer, document)
     elif keyword in _BOUNDS:
-        yield make_fault(
-            pointer, bounds_text({keyword: schema[keyword]}), got_text(error.instance, schema)
-        )
+        yield make_fault(pointer, bounds_text({keyword: schema[keyword]}), got_text(error.instance))
     elif keyword == "oneOf":
         expected = f"exactly one of {len(schema['oneOf'])} alternatives to fit"
-        yield make_fault(
-            pointer, expected, f"{got_text(error.instance, schema)}, which fits several"
-        )
+        yield make_fault(pointer, expected, f"{got_text(error.instance)}, which fits several")
     elif keyword in ("not", "if", "then", "else", "contains", "dependentRequired", "propertyNames"):
         expected = shorten(
             f"what {keyword!r} asks for: {json.dumps(jsonable(error.validator_value))}", 200
         )
-        yield make_fault(pointer, expected, got_text(error.instance, schema))
+        yield make_fault(pointer, expected, got_text(error.instance))
     else:
-        yield make_fault(
-            pointer, expected_text(schema, document.schema), got_text(error.instance, schema)
-        )
+        yield make_fault(pointer, expected_text(schema, document.schema), got_text(error.instance))
 
 
 def _missing(
@@ -118,27 +141,26 @@ def _unknown(error: ValidationError, pointer: str, schema: Any) -> Iterator[Faul
     for name in instance:
         if name in known or any(_fits_pattern(name, schema)):
             continue
-        close = difflib.get_close_matches(name, known, n=1)
+        close = difflib.get_close_matches(name[:_PLACE_SHOWN], known, n=1)
         remark = f"; did you mean {close[0]!r}?" if close else ""
-        allowed = ", ".join(known) if known else "none"
-        yield Fault(
-            f"{pointer}/{escaped(name)}",
-            "no such key",
-            got_text(instance[name]),
-            f"{pointer}/{escaped(name)}: there is no such parameter{remark} (known: {allowed})",
-        )
+        allowed = shorten(", ".join(known), 1_000) if known else "none"
+        place = f"{pointer}/{escaped(name)}"
+        message = f"{shorten(place, _PLACE_SHOWN)}: there is no such parameter{remark}"
+        yield Fault(place, "no such key", got_text(instance[name]), f"{message} (known: {allowed})")
 
 
 def _fits_pattern(name: str, schema: Any) -> Iterator[bool]:
     for pattern in schema.get("patternProperties", {}):
-        yield re.search(pattern, name) is not None
+        yield found_in(pattern, name)
 
 
 def _from_branches(error: ValidationError, pointer: str, document: Document) -> Iterator[Fault]:
     """The faults of the one branch that was meant, if the value's type or tag tells which."""
     branches: dict[Any, list[ValidationError]] = {}
     for inner in error.context or ():
-        branches.setdefault(inner.schema_path[0], []).append(inner)
+        # A branch that is just ``false`` has no path.
+        branch = inner.schema_path[0] if inner.schema_path else "false"
+        branches.setdefault(branch, []).append(inner)
     meant = [faults for faults in branches.values() if not any(map(_rules_out, faults))]
     if len(meant) == 1:
         yield from _faults(meant[0], document)
@@ -148,13 +170,12 @@ def _from_branches(error: ValidationError, pointer: str, document: Document) -> 
         place, value, expected = tags
         yield make_fault(f"{pointer}/{escaped(place)}", expected, got_text(value))
         return
-    schema = error.schema
     kinds = " or ".join(
         dict.fromkeys(
             type_text(part, document.schema) for part in cast("Any", error.validator_value)
         )
     )
-    yield make_fault(pointer, kinds, got_text(error.instance, schema))
+    yield make_fault(pointer, kinds, got_text(error.instance))
 
 
 def _tags_asked_for(branches: Iterable[list[ValidationError]]) -> tuple[str, Any, str] | None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import inspect
+import logging
 import threading
 import time
 from collections import deque
@@ -11,6 +14,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 HISTORY_LIMIT = 10_000
+
+_log = logging.getLogger("agtools_nb")
 
 Operation = Literal["set", "update", "delete", "reset"]
 
@@ -50,19 +55,27 @@ class _Absent:
 ABSENT = _Absent()
 
 
-def copied(value: Any) -> Any:
+def copied(value: Any, memo: dict[int, Any] | None = None) -> Any:
     """Copy containers all the way down, and keep every other value as it is.
 
     A tool that mutates a list it read must not change the store behind the
-    lock; a data frame or a connection cannot be copied on each read.
+    lock; a data frame or a connection cannot be copied on each read. A container
+    that stands in several places, or in itself, does so in the copy too.
     """
-    if type(value) is dict:
-        return {key: copied(item) for key, item in value.items()}
-    if type(value) is list:
-        return [copied(item) for item in value]
-    if type(value) is set:
-        return set(value)
-    return value
+    if not isinstance(value, (dict, list, set, tuple)):
+        return value
+    memo = {} if memo is None else memo
+    if id(value) in memo:
+        return memo[id(value)]
+    if type(value) is tuple:
+        return tuple(copied(item, memo) for item in value)
+    new = memo[id(value)] = copy.copy(value)
+    if isinstance(new, dict):
+        for key, item in new.items():
+            new[key] = copied(item, memo)
+    elif isinstance(new, list):
+        new[:] = [copied(item, memo) for item in new]
+    return new
 
 
 class StateStore:
@@ -129,8 +142,8 @@ class StateStore:
         """
         with self._lock:
             value = updater(copied(self._values.get(_checked(key), default)))
-            if hasattr(value, "__await__"):
-                getattr(value, "close", lambda: None)()
+            if inspect.iscoroutine(value):
+                value.close()
                 raise TypeError(
                     f"update_state({key!r}): the updater must be a plain function, because it "
                     "runs under the store's lock; await first, then call update_state"
@@ -152,15 +165,23 @@ class StateStore:
             self._record("", copied(before), {}, "reset", None, None)
 
     def snapshot(self) -> dict[str, Any]:
-        """Return a copy of everything, in the order in which the keys came."""
-        with self._lock:
-            return {key: copied(value) for key, value in self._values.items()}
+        """Return a copy of everything, in the order in which the keys came.
+
+        It does not wait for :meth:`lock`: whoever only looks on must not stand
+        still because a tool holds the store. It may then see the middle of what
+        the holder does.
+        """
+        # Each write makes a new dict, so this one does not change under us.
+        return {key: copied(value) for key, value in self._values.items()}
 
     @property
     def history(self) -> tuple[StateWrite, ...]:
-        """The writes so far, oldest first, at most 10,000."""
-        with self._lock:
-            return tuple(self._history)
+        """The writes so far, oldest first, at most 10,000. Does not wait for :meth:`lock`."""
+        while True:
+            try:
+                return tuple(self._history)
+            except RuntimeError:  # a write came in between
+                continue
 
     def watch(self, watcher: Callable[[StateWrite], None]) -> Callable[[], None]:
         """Call ``watcher`` after each write, on the thread that wrote.
@@ -195,10 +216,12 @@ class StateStore:
         tool_name: str | None,
     ) -> None:
         before = self._values.get(key, ABSENT)
-        if value is ABSENT:
-            del self._values[key]
+        if operation == "delete":
+            self._values = {name: kept for name, kept in self._values.items() if name != key}
+        elif value is ABSENT:
+            raise TypeError(f"ABSENT is no value; to remove {key!r}, call delete({key!r})")
         else:
-            self._values[key] = value
+            self._values = {**self._values, key: value}
         self._record(key, before, copied(value), operation, call_id, tool_name)
 
     def _record(
@@ -216,7 +239,10 @@ class StateStore:
         )
         self._history.append(write)
         for watcher in tuple(self._watchers):
-            watcher(write)
+            try:
+                watcher(write)
+            except Exception:  # the write has happened; one who looks on cannot undo it
+                _log.exception("a watcher of the state failed")
 
 
 def _checked(key: object) -> str:

@@ -8,7 +8,7 @@ the function's own default applies.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, NotRequired, cast, get_args, get_origin
 
 from pydantic import PydanticUserError, TypeAdapter
@@ -25,12 +25,6 @@ from agtools_nb.errors import DefinitionError
 JsonSchema = dict[str, Any]
 
 _WRONG_TYPE = (PydanticSchemaGenerationError, PydanticInvalidForJsonSchema)
-_CANNOT_HOLD = (
-    PydanticSchemaGenerationError,
-    PydanticInvalidForJsonSchema,
-    PydanticUserError,
-    TypeError,
-)
 
 
 class _Generator(GenerateJsonSchema):
@@ -69,7 +63,7 @@ def build(
     }
     try:
         adapter, schema = _adapter(fields, signature.extra)
-    except _CANNOT_HOLD as error:
+    except Exception as error:  # a type's own code runs here, and may raise anything
         raise _blame(signature, fields, tool_name, error) from error
     return adapter, _finished(schema, signature, adapter)
 
@@ -82,7 +76,7 @@ def response_schema(annotation: Any) -> JsonSchema | None:
         schema = TypeAdapter(annotation).json_schema(
             mode="serialization", schema_generator=_Generator
         )
-    except _CANNOT_HOLD:
+    except Exception:  # what a return type cannot say is not said
         return None
     return _without_made_up_titles(inline_single_uses(schema))
 
@@ -97,7 +91,7 @@ def _adapter(
 
 
 def _field(argument: Argument, description: str | None) -> Any:
-    annotation = argument.annotation
+    annotation = _listed(argument.annotation)
     metadata = list(_plain_descriptions(annotation))
     if isinstance(argument.default, FieldInfo):
         metadata.append(_constraints_only(argument.default))
@@ -107,6 +101,13 @@ def _field(argument: Argument, description: str | None) -> Any:
     for item in metadata:
         annotation = Annotated[annotation, item]
     return annotation if argument.required else NotRequired[annotation]
+
+
+def _listed(annotation: Any) -> Any:
+    """An iterable as a list: pydantic would look at its items only when the function does."""
+    if get_origin(annotation) in (Iterable, Iterator) and get_args(annotation):
+        return list[get_args(annotation)[0]]  # type: ignore[misc]
+    return annotation
 
 
 def _plain_descriptions(annotation: Any) -> list[FieldInfo]:
@@ -220,7 +221,7 @@ def _blame(
     for argument in signature.arguments:
         try:
             _adapter({argument.name: fields[argument.name]}, MISSING)
-        except _CANNOT_HOLD as own:
+        except Exception as own:
             return _unfit(tool_name, f"parameter {argument.name!r}", argument.annotation, own)
     return _unfit(tool_name, "parameter **kwargs", signature.extra, error)
 

@@ -89,21 +89,46 @@ class Signature:
 
 def unwrapped(fn: Callable[..., Any]) -> Callable[..., Any]:
     """The plain function inside partials, bound methods, wrappers and callable objects."""
+    target = invoked(fn)
+    for _ in range(_MOST_WRAPPERS):
+        inner = _wrapped_by(target)
+        if inner is None:
+            return target
+        target = invoked(inner)
+    return target
+
+
+def invoked(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """The function that a call runs first: inside partials, methods and callable objects.
+
+    A wrapper made with ``functools.wraps`` is such a function itself; whether it is
+    async is its own affair.
+    """
     target: Any = fn
-    while True:
+    for _ in range(_MOST_WRAPPERS):
         if isinstance(target, functools.partial):
             target = target.func
         elif inspect.ismethod(target):
             target = target.__func__
-        elif hasattr(target, "__wrapped__"):
-            target = target.__wrapped__
-        elif not inspect.isroutine(target) and not inspect.isclass(target):
-            call = getattr(type(target), "__call__", None)  # noqa: B004 -- the method, not whether
-            if not inspect.isfunction(call):
-                return typing.cast("Callable[..., Any]", target)
-            target = call
+        elif inspect.isroutine(target) or inspect.isclass(target):
+            break
         else:
-            return typing.cast("Callable[..., Any]", target)
+            call = getattr(type(target), "__call__", None)  # noqa: B004 -- the method itself
+            if not inspect.isfunction(call) or _wrapped_by(target) is not None:
+                break
+            target = call
+    return typing.cast("Callable[..., Any]", target)
+
+
+_MOST_WRAPPERS = 100
+
+
+def _wrapped_by(target: Any) -> Any:
+    """What ``functools.wraps`` left; not asked of the object, which may answer to any name."""
+    try:
+        return vars(target).get("__wrapped__")
+    except TypeError:
+        return None
 
 
 def read_signature(
@@ -122,7 +147,7 @@ def read_signature(
     """
     try:
         parameters = inspect.signature(fn).parameters
-    except (TypeError, ValueError) as error:
+    except Exception as error:
         raise DefinitionError(
             f"{tool_name} cannot be a tool: Python knows no signature for it ({error}). "
             "Wrap it in a function with annotated parameters."

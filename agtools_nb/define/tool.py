@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 from agtools_nb.define import schema as schemas
 from agtools_nb.define.describe import bounds_text, type_text
 from agtools_nb.define.docstrings import Described, describe
-from agtools_nb.define.signature import Signature, read_signature, unwrapped
+from agtools_nb.define.signature import Signature, invoked, read_signature, unwrapped
 from agtools_nb.errors import DefinitionError
 from agtools_nb.jsonable import json_text
 
@@ -90,12 +90,13 @@ class Tool:
         self._scope = scope
         self._given_description = description
         target = unwrapped(fn)
-        if inspect.isasyncgenfunction(target):
+        runs = invoked(fn)
+        if inspect.isasyncgenfunction(runs):
             raise DefinitionError(
                 f"{self.name} cannot be a tool yet: it is an async generator, and subscriptions "
                 "are not built. Return the values as a list."
             )
-        self.is_async = inspect.iscoroutinefunction(target)
+        self.is_async = inspect.iscoroutinefunction(runs)
         self._signature = read_signature(fn, tool_name=self.name, scope=scope)
         functools.update_wrapper(self, target, updated=())
         self.__wrapped__ = fn
@@ -104,6 +105,8 @@ class Tool:
         ):
             # A type that JSON cannot hold must fail here, where its author looks.
             self._built  # noqa: B018
+        if not self._signature.unresolved:
+            self._scope = None  # it would keep all of the caller's local values alive
 
     @classmethod
     def from_function(cls, fn: Callable[..., Any], **options: Any) -> Tool:
@@ -312,7 +315,7 @@ _PLAIN = (str, int, float, bool, type(None), dict, list, Any)
 
 def _plainly_fits(annotation: Any) -> bool:
     """Whether a type can be written as JSON Schema for certain, without building it."""
-    if annotation in _PLAIN:
+    if any(annotation is plain for plain in _PLAIN):
         return True
     origin = get_origin(annotation)
     if origin is Annotated:
@@ -323,7 +326,7 @@ def _plainly_fits(annotation: Any) -> bool:
         )
     if origin in (list, Union, types.UnionType):
         return all(_plainly_fits(part) for part in get_args(annotation))
-    if origin is dict:
+    if origin is dict and len(get_args(annotation)) == 2:
         key, value = get_args(annotation)
         return key is str and _plainly_fits(value)
     return (

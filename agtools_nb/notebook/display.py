@@ -13,6 +13,8 @@ from agtools_nb.views.base import View
 from agtools_nb.views.card import CardView
 from agtools_nb.views.result import result_html, result_text
 
+MAX_RESULTS_SHOWN = 100
+
 
 class Results(list[ToolResult]):
     """The results of a batch, in call order: a list that shows itself as a table."""
@@ -20,10 +22,12 @@ class Results(list[ToolResult]):
     def show(self) -> None:
         """Show the table, unless this cell has shown these results live."""
         if not _shown_here(self):
+            shown, more = self[:MAX_RESULTS_SHOWN], len(self) - MAX_RESULTS_SHOWN
+            note = f"... and {more:,} more" if more > 0 else ""
             publish(
                 {
-                    "text/plain": "\n".join(map(result_text, self)),
-                    "text/html": "".join(map(result_html, self)),
+                    "text/plain": "\n".join([*map(result_text, shown), note]).rstrip(),
+                    "text/html": "".join(map(result_html, shown)) + note,
                 }
             )
 

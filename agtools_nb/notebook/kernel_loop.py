@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from types import FrameType
 from typing import Any, TypeVar
 
 from agtools_nb.errors import UsageError
@@ -70,10 +73,14 @@ class KernelLoop:
         return self._keep(loop.create_task(coro))
 
     def block_on(self, coro: Coroutine[Any, Any, T], stop: Callable[[], None]) -> T:
-        """Run ``coro`` to its end while the caller waits; an interrupt calls ``stop`` first.
+        """Run ``coro`` to its end while the caller waits.
 
         In a cell this re-enters the running loop with nest-asyncio2, which patches
         asyncio the first time.
+
+        Raises:
+            KeyboardInterrupt: The kernel was interrupted; ``stop`` was called first,
+                and ``coro`` has ended.
         """
         loop = self._take()
         if loop is None:
@@ -81,15 +88,11 @@ class KernelLoop:
         if not self._is_here():
             return asyncio.run_coroutine_threadsafe(coro, loop).result()
         _make_reentrant(loop)
-        task = loop.create_task(coro)
-        try:
-            return loop.run_until_complete(task)
-        except KeyboardInterrupt:
-            stop()
-            loop.run_until_complete(asyncio.wait([task]))
-            if not task.cancelled():
-                task.exception()  # looked at, so that asyncio does not complain of it later
-            raise
+        with _interrupts(loop, stop) as was_interrupted:
+            value: T = loop.run_until_complete(loop.create_task(coro))
+        if was_interrupted():
+            raise KeyboardInterrupt
+        return value
 
     def _take(self) -> asyncio.AbstractEventLoop | None:
         """The loop taken before, unless it has ended; else the one that runs in this thread."""
@@ -109,6 +112,34 @@ class KernelLoop:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
+
+
+@contextmanager
+def _interrupts(
+    loop: asyncio.AbstractEventLoop, stop: Callable[[], None]
+) -> Iterator[Callable[[], bool]]:
+    """Have a first interrupt call ``stop`` on the loop, and a second one break in as ever.
+
+    Raised wherever the loop happens to be, ``KeyboardInterrupt`` would land in one of
+    the tools, or end the loop with the others half done.
+    """
+    interrupts: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: False
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def on_interrupt(number: int, frame: FrameType | None) -> None:
+        interrupts.append(number)
+        if len(interrupts) > 1:
+            raise KeyboardInterrupt
+        loop.call_soon_threadsafe(stop)
+
+    signal.signal(signal.SIGINT, on_interrupt)
+    try:
+        yield lambda: bool(interrupts)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _make_reentrant(loop: asyncio.AbstractEventLoop) -> None:

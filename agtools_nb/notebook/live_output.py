@@ -77,11 +77,16 @@ _runs: list[tuple[str, int]] = [("", 0)]
 
 
 def may_show_another_run() -> bool:
-    """Count a run of the running cell, and say whether it is one of the first 25."""
+    """Count a run of the running cell, and say whether it is one of the first 25.
+
+    Outside of a notebook nothing is shown.
+    """
     cell = running_cell()
+    if cell is None:
+        return False
     run, count = _runs[0]
-    count = count + 1 if cell is not None and cell.run == run else 1
-    _runs[0] = (cell.run if cell is not None else "", count)
+    count = count + 1 if cell.run == run else 1
+    _runs[0] = (cell.run, count)
     if count == MAX_RUNS_A_CELL + 1:
         print(f"[agtools_nb: {MAX_RUNS_A_CELL} runs shown; further ones of this cell are not]")
     return count <= MAX_RUNS_A_CELL

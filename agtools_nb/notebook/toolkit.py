@@ -16,6 +16,7 @@ from agtools_nb.calls import ToolCall, ToolResult
 from agtools_nb.context import StateStore, ToolContext
 from agtools_nb.define import Tool
 from agtools_nb.define.tool import caller_scope
+from agtools_nb.errors import UsageError
 from agtools_nb.notebook import display
 from agtools_nb.notebook.cells import Ledger
 from agtools_nb.notebook.display import Results
@@ -51,20 +52,30 @@ class Toolkit:
 
     Attributes:
         runner: The :class:`ToolRunner` that holds the tools.
-        context: The context.
     """
 
     def __init__(self, *, context: ToolContext | None = None) -> None:
-        self.context = ToolContext() if context is None else context
-        self.runner = ToolRunner(context=self.context)
+        self.runner = ToolRunner(context=ToolContext() if context is None else context)
         self._loop = KernelLoop()
         self._ledger = Ledger(self._drop)
+        self._lock = threading.Lock()
         self._tallies: dict[str, _Tally] = {}
         self._registries: weakref.WeakSet[RegistryView] = weakref.WeakSet()
         self._forms: weakref.WeakSet[FormView] = weakref.WeakSet()
         display.install()
         # The first form would wait a second for it; a cell is read in the meantime.
         threading.Thread(target=importlib.import_module, args=("jsonschema",), daemon=True).start()
+
+    @property
+    def context(self) -> ToolContext:
+        """What tools that ask for a context are given.
+
+        Raises:
+            UsageError: It was taken away with ``runner.set_context(None)``.
+        """
+        if self.runner.context is None:
+            raise UsageError("this toolkit has no context: tk.runner.set_context(ToolContext())")
+        return self.runner.context
 
     @property
     def tools(self) -> tuple[Tool, ...]:
@@ -101,6 +112,10 @@ class Toolkit:
         file = sys._getframe(1).f_code.co_filename
 
         def register(given: Callable[..., Any] | Tool) -> Tool:
+            if isinstance(given, Tool) and options:
+                raise UsageError(
+                    f"{given.name} is a tool already; give {', '.join(options)} where it is made"
+                )
             made = given if isinstance(given, Tool) else Tool(given, scope=scope, **options)
             return self._admit(made, file)
 
@@ -114,6 +129,7 @@ class Toolkit:
         """
         self.runner.unregister(name)
         self._ledger.forget(name)
+        self._tallies.pop(name, None)
         self._refresh()
 
     def form(self, name: str | Tool, /, **arguments: Any) -> FormView:
@@ -144,7 +160,8 @@ class Toolkit:
                 batch.stop()
 
         view = FormView(self._loop, tool, arguments, run, stop)
-        self._forms.add(view)
+        with self._lock:
+            self._forms.add(view)
         return view
 
     def call(self, name: str, /, **arguments: Any) -> LiveRun[ToolResult]:
@@ -197,7 +214,8 @@ class Toolkit:
     def registry(self) -> RegistryView:
         """Return a live view of the tools, as the toolkit itself shows on the last line."""
         view = RegistryView(self._loop, self._rows)
-        self._registries.add(view)
+        with self._lock:
+            self._registries.add(view)
         return view
 
     def _ipython_display_(self) -> None:
@@ -228,6 +246,9 @@ class Toolkit:
         return view
 
     def _tally(self, name: str) -> _Tally:
+        """The counts of a tool; of a name that no tool has, none are kept."""
+        if name not in self.tool_names:
+            return _Tally()
         return self._tallies.setdefault(name, _Tally())
 
     def _rows(self) -> list[RegistryRow]:
@@ -240,7 +261,9 @@ class Toolkit:
     def _admit(self, tool: Tool, file: str) -> Tool:
         self._ledger.claim(tool, taken=tool.name in self.tool_names, file=file)
         self.runner.replace(tool)
-        for form in self._forms:
+        with self._lock:
+            forms = tuple(self._forms)
+        for form in forms:
             if form.tool.name == tool.name:
                 form.set_tool(tool)
         self._refresh()
@@ -249,10 +272,13 @@ class Toolkit:
     def _drop(self, name: str) -> None:
         if name in self.tool_names:
             self.runner.unregister(name)
+            self._tallies.pop(name, None)
             self._refresh()
 
     def _refresh(self) -> None:
-        for view in self._registries:
+        with self._lock:
+            views = tuple(self._registries)
+        for view in views:
             view.refresh()
 
 

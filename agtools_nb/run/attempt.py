@@ -23,7 +23,7 @@ from agtools_nb.errors import (
     UnknownToolError,
     UsageError,
 )
-from agtools_nb.jsonable import safe_repr, shorten
+from agtools_nb.jsonable import clean_text, shorten
 from agtools_nb.run.capture import CallOutput, captured
 from agtools_nb.run.threads import WorkerThreads
 
@@ -42,6 +42,7 @@ class Attempt:
         context: What the tool is given if it asks for a context.
         notes: Remarks for the result.
         validate: Whether to coerce and check the arguments.
+        refusal: Why this is no call at all, if it is none.
         prepared: The arguments as the tool gets them, once they are.
     """
 
@@ -51,11 +52,14 @@ class Attempt:
     context: ToolContext | None
     notes: tuple[str, ...] = ()
     validate: bool = True
+    refusal: UsageError | None = None
     prepared: Prepared | None = None
     _output: CallOutput = field(default_factory=CallOutput)
     _started_at: float = 0.0
     _clock: float = 0.0
     _call_context: ToolContext | None = None
+    _is_in_thread: bool = False
+    _is_stopped: bool = False
 
     async def run(
         self,
@@ -75,48 +79,49 @@ class Attempt:
                 tool raises itself is the call's own failure.
         """
         self._begin()
-        if self.tool is None:
-            return self._failed("invalid", UnknownToolError(self._unknown()))
         try:
-            self.prepared = (
-                prepare(self.tool, self.call.args) if self.validate else unchecked(self.call.args)
-            )
-        except DefinitionError as error:
-            return self._failed("error", error)
-        values = self.prepared.values
-        if values is None:
-            return self._failed(
-                "invalid", ArgumentsError(self.prepared.error or "", self.prepared.faults)
-            )
-        try:
-            args, kwargs = self._bind(self.tool, values)
-        except UsageError as error:
-            return self._failed("error", error)
-        function = partial(self.tool.fn, *args, **kwargs)
-        try:
-            with captured(self._output):
-                if self.tool.is_async:
-                    self._announce(started)
-                    value = await function()
-                else:
-                    async with turn:
-                        self._announce(started)
-                        value = await self._in_thread(threads, function)
-                return self._done(await _settled(value))
+            return await self._run(threads, turn, started)
         except asyncio.CancelledError as error:
             if _is_cancelled():
                 raise
             return self._failed("error", error)
-        except KeyboardInterrupt:
-            raise
         except BaseException as error:  # SystemExit in a tool must not end the kernel
             return self._failed("error", error)
+
+    async def _run(
+        self,
+        threads: WorkerThreads,
+        turn: AbstractAsyncContextManager[Any],
+        started: Callable[[Attempt], None] | None,
+    ) -> ToolResult:
+        if self.refusal is not None:
+            return self._failed("invalid", self.refusal)
+        if self.tool is None:
+            return self._failed("invalid", UnknownToolError(self._unknown()))
+        arguments = self.call.args
+        self.prepared = prepare(self.tool, arguments) if self.validate else unchecked(arguments)
+        values = self.prepared.values
+        if values is None:
+            error = ArgumentsError(self.prepared.error or "", self.prepared.faults)
+            return self._failed("invalid", error)
+        args, kwargs = self._bind(self.tool, values)
+        function = partial(self.tool.fn, *args, **kwargs)
+        with captured(self._output):
+            if self.tool.is_async:
+                self._announce(started)
+                value = await function()
+            else:
+                async with turn:
+                    self._announce(started)
+                    value = await self._in_thread(threads, function)
+            return self._result("ok", result=await self._settled(value, threads))
 
     def stopped(self, note: str = "") -> ToolResult:
         """The result of a call that was cancelled; what it does from now on is dropped."""
         if self._call_context is not None:
             self._call_context.cancel()
-        if not note and self._ran() and self.tool is not None and not self.tool.is_async:
+        self._is_stopped = True
+        if not note and self._is_in_thread:
             note = "The function runs in a thread, which cannot be stopped; its result is dropped."
         self._begin()
         result = self._failed("cancelled", asyncio.CancelledError(), (note,) if note else ())
@@ -130,21 +135,20 @@ class Attempt:
     def _announce(self, started: Callable[[Attempt], None] | None) -> None:
         # A call that had to wait for its turn starts when it gets it.
         self._started_at, self._clock = time.time(), time.perf_counter()
+        self._is_in_thread = self.tool is not None and not self.tool.is_async
         if started is not None:
             started(self)
-
-    def _ran(self) -> bool:
-        return self.prepared is not None and self.prepared.ok
 
     def _bind(self, tool: Tool, values: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """The values as Python passes them: by position where it must be, else by name."""
         given = dict(values)
-        if self.validate:
-            for argument in tool.signature.arguments:
-                by_hand = argument.positional_only or argument.default_is_field
-                if argument.name not in given and by_hand:
-                    given[argument.name] = argument.default_value()
+        for argument in tool.signature.arguments:
+            by_hand = argument.positional_only or argument.default_is_field
+            if argument.name not in given and by_hand and not argument.required:
+                given[argument.name] = argument.default_value()
         for injected in tool.signature.injected:
+            # Without validation a model's value may stand here.
+            given.pop(injected.name, None)
             if self.context is not None:
                 self._call_context = self.context.for_call(self.call.id, tool.name)
                 given[injected.name] = self._call_context
@@ -155,33 +159,43 @@ class Attempt:
                 )
             elif injected.positional_only:
                 given[injected.name] = None
+        missing = [name for name in tool.signature.positional if name not in given]
+        if missing:
+            raise TypeError(f"{tool.name}() misses the argument {missing[0]!r}")
         return [given.pop(name) for name in tool.signature.positional], given
 
     async def _in_thread(self, threads: WorkerThreads, function: Callable[[], Any]) -> Any:
-        context = self._call_context
-
         def job() -> Any:
             value = function()
-            if not inspect.isgenerator(value):
-                return value
-            items = []
-            for item in value:
-                if context is not None and context.cancelled:
-                    break
-                items.append(item)
-            return items
+            return self._drained(value) if inspect.isgenerator(value) else value
 
         outcome = await threads.run(job)
         if outcome.error is not None:
             raise _RaisedInThreadError(outcome.error)
         return outcome.value
 
+    def _drained(self, generator: Any) -> list[Any]:
+        """What a generator yields, up to its end or until the call is stopped."""
+        items = []
+        for item in generator:
+            if self._is_stopped:
+                break
+            items.append(item)
+        return items
+
+    async def _settled(self, value: Any, threads: WorkerThreads) -> Any:
+        """Await what turned out to be awaitable; collect what turned out to be a generator."""
+        if inspect.isawaitable(value):
+            value = await value
+        if inspect.isasyncgen(value):
+            return [item async for item in value]
+        if inspect.isgenerator(value):
+            return await self._in_thread(threads, partial(self._drained, value))
+        return value
+
     def _unknown(self) -> str:
         known = ", ".join(self.known) if self.known else "none"
-        return f"There is no tool named {shorten(self.call.name, 80)!r}. Tools: {known}."
-
-    def _done(self, value: Any) -> ToolResult:
-        return self._result("ok", result=value)
+        return f"There is no tool named {shorten(str(self.call.name), 80)!r}. Tools: {known}."
 
     def _failed(
         self, status: Status, error: BaseException, notes: tuple[str, ...] = ()
@@ -236,29 +250,26 @@ class _RaisedInThreadError(Exception):
         self.original = original
 
 
-async def _settled(value: Any) -> Any:
-    """Await what turned out to be awaitable; collect what turned out to be a generator."""
-    if inspect.isawaitable(value):
-        value = await value
-    if inspect.isasyncgen(value):
-        return [item async for item in value]
-    if inspect.isgenerator(value):
-        return list(value)
-    return value
-
-
 def error_text(error: BaseException) -> str:
-    """What the model is told of an exception: type and text, or a ``ToolError``'s own words."""
-    if isinstance(error, (ArgumentsError, UnknownToolError, DefinitionError, UsageError)):
-        return str(error)
-    if isinstance(error, ToolError):
-        return f"{error.message} {error.hint}" if error.hint else error.message
+    """What the model is told of an exception: type and text, or a ``ToolError``'s own words.
+
+    Never raises, and cuts the text at 8,000 characters.
+    """
     try:
-        text = str(error)
-    except Exception:
-        text = safe_repr(error)
+        text = _words_of(error)
+    except (Exception, SystemExit, GeneratorExit):
+        text = f"{type(error).__name__}: its text could not be read"
+    return shorten(clean_text(text), ERROR_LIMIT)
+
+
+def _words_of(error: BaseException) -> str:
+    if isinstance(error, ToolError):
+        return f"{error.message} {error.hint}" if error.hint else f"{error.message}"
+    text = str(error)
+    if isinstance(error, (ArgumentsError, UnknownToolError, DefinitionError, UsageError)):
+        return text
     name = type(error).__name__
-    return shorten(f"{name}: {text}" if text else name, ERROR_LIMIT)
+    return f"{name}: {text}" if text else name
 
 
 def _is_cancelled() -> bool:

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from agtools_nb.arguments import Prepared
 from agtools_nb.calls import ToolCall, ToolResult
+from agtools_nb.errors import UsageError
 from agtools_nb.run.attempt import Attempt
 from agtools_nb.run.capture import routed_output
 from agtools_nb.run.threads import MAX_THREADS, WorkerThreads
@@ -40,6 +41,9 @@ class Batch:
         observers: Who is told of it.
         max_concurrency: Most calls that run at once. Default: all, of them at
             most 256 blocking ones.
+
+    Raises:
+        UsageError: ``max_concurrency`` is less than 1.
     """
 
     def __init__(
@@ -49,14 +53,17 @@ class Batch:
         observers: Sequence[Observer] = (),
         max_concurrency: int | None = None,
     ) -> None:
+        if max_concurrency is not None and max_concurrency < 1:
+            raise UsageError(
+                f"max_concurrency must be at least 1, not {max_concurrency}; None is no limit"
+            )
         self.attempts = tuple(attempts)
         self.results: list[ToolResult | None] = [None] * len(self.attempts)
         self._threads = threads
         self._observers = tuple(observers)
         self._max_concurrency = max_concurrency
         self._tasks: list[asyncio.Task[None]] = []
-        self._interrupt: KeyboardInterrupt | None = None
-        self._stopping: asyncio.Event | None = None
+        self._is_stopped = False
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
@@ -73,9 +80,7 @@ class Batch:
         Raises:
             asyncio.CancelledError: The waiting task was cancelled; every call was
                 stopped first, and :attr:`results` says what became of each.
-            KeyboardInterrupt: The same, by an interrupt inside an async tool.
         """
-        self._stopping = asyncio.Event()
         with routed_output():
             turn = asyncio.Semaphore(MAX_THREADS)
             gate = asyncio.Semaphore(self._max_concurrency) if self._max_concurrency else None
@@ -83,53 +88,66 @@ class Batch:
                 asyncio.create_task(self._member(index, turn, gate), name=f"call {attempt.call.id}")
                 for index, attempt in enumerate(self.attempts)
             ]
-            try:
-                await self._all_done()
-            except asyncio.CancelledError:
-                self.stop()
-                await self._all_done()
-                raise
-        if self._interrupt is not None:
-            raise self._interrupt
+            cancelled = await self._all_done()
+        for index, attempt in enumerate(self.attempts):
+            # A task that was cancelled before its first step, or is left to its cleaning up.
+            if self.results[index] is None:
+                late = f"It was still cleaning up after {GRACE_SECONDS:g} s and was left to it."
+                busy = not self._tasks[index].done()
+                self._settle(index, attempt.stopped(late if busy else ""))
+        if cancelled:
+            raise asyncio.CancelledError
         return [result for result in self.results if result is not None]
 
     def stop(self) -> None:
-        """Cancel every call that has no result yet. Call it on the loop's thread."""
-        if self._stopping is not None:
-            self._stopping.set()
+        """Cancel every call that has no result yet. Call it on the loop's thread.
+
+        A second stop does nothing: it would cut short what the first one has clean up.
+        """
+        if self._is_stopped:
+            return
+        self._is_stopped = True
         for task in self._tasks:
             task.cancel()
 
-    async def _all_done(self) -> None:
-        """Wait for every call; from a stop on, only as long as the grace period."""
+    async def _all_done(self) -> bool:
+        """Wait for every call; from a stop on, only as long as the grace period.
+
+        Returns whether the wait itself was cancelled. However often that happens,
+        the calls are stopped first and waited for.
+        """
+        cancelled = False
         stopped_at: float | None = None
         loop = asyncio.get_running_loop()
         pending = {task for task in self._tasks if not task.done()}
         while pending:
-            _, pending = await asyncio.wait(pending, timeout=HEARTBEAT_SECONDS)
-            if self._stopping is not None and self._stopping.is_set():
+            try:
+                _, pending = await asyncio.wait(pending, timeout=HEARTBEAT_SECONDS)
+            except asyncio.CancelledError:
+                cancelled = True
+                self.stop()
+                pending = {task for task in pending if not task.done()}
+            if self._is_stopped:
                 stopped_at = stopped_at or loop.time()
                 if loop.time() - stopped_at > GRACE_SECONDS:
-                    self._give_up()
-                    return
+                    break
+        return cancelled
 
     async def _member(
         self, index: int, turn: asyncio.Semaphore, gate: asyncio.Semaphore | None
     ) -> None:
         attempt = self.attempts[index]
+        started = self._on_start(index)
         try:
-            if gate is None:
-                result = await attempt.run(self._threads, turn, self._on_start(index))
+            if self._is_stopped:
+                result = attempt.stopped()
+            elif gate is None:
+                result = await attempt.run(self._threads, turn, started)
             else:
                 async with gate:
-                    result = await attempt.run(self._threads, turn, self._on_start(index))
+                    result = await attempt.run(self._threads, turn, started)
         except asyncio.CancelledError:
             result = attempt.stopped()
-        except KeyboardInterrupt as error:
-            # Let through, it would end the loop with the siblings half done.
-            self._interrupt = error
-            result = attempt.stopped()
-            self.stop()
         self._settle(index, result)
 
     def _on_start(self, index: int) -> Callable[[Attempt], None] | None:
@@ -150,12 +168,6 @@ class Batch:
         self.results[index] = result
         for observer in self._observers:
             _tell(observer.call_finished, index, result)
-
-    def _give_up(self) -> None:
-        for index, task in enumerate(self._tasks):
-            if not task.done():
-                note = f"It was still cleaning up after {GRACE_SECONDS:g} s and was left to it."
-                self._settle(index, self.attempts[index].stopped(note))
 
 
 def _tell(listener: Callable[..., None], *event: object) -> None:

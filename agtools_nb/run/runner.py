@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import functools
 import inspect
@@ -12,9 +13,11 @@ from dataclasses import replace
 from typing import Any
 
 from agtools_nb.calls import ToolCall, ToolResult
-from agtools_nb.context import ToolContext
+from agtools_nb.context import ToolContext, copied
 from agtools_nb.define import Tool
+from agtools_nb.define.tool import caller_scope
 from agtools_nb.errors import DuplicateToolError, UnknownToolError, UsageError
+from agtools_nb.jsonable import brief_repr
 from agtools_nb.run.attempt import Attempt
 from agtools_nb.run.batch import Batch, Observer
 from agtools_nb.run.threads import WorkerThreads
@@ -49,8 +52,9 @@ class ToolRunner:
         self._context = context
         self._tools: dict[str, Tool] = {}
         self._threads = WorkerThreads()
+        scope = caller_scope(2)
         for tool in tools:
-            self.register(tool)
+            self._add(tool, None, scope)
 
     @property
     def tools(self) -> tuple[Tool, ...]:
@@ -85,7 +89,15 @@ class ToolRunner:
             DefinitionError: The function cannot be a tool, or the name is not one.
             DuplicateToolError: The name is taken.
         """
-        made = tool if isinstance(tool, Tool) else Tool(tool, name=name)
+        return self._add(tool, name, caller_scope(2))
+
+    def _add(
+        self,
+        tool: Tool | Callable[..., Any],
+        name: str | None,
+        scope: Mapping[str, Any] | None,
+    ) -> Tool:
+        made = tool if isinstance(tool, Tool) else Tool(tool, name=name, scope=scope)
         if name is not None and made.name != name:
             made = made.renamed(name)
         first = self._tools.get(made.name)
@@ -135,7 +147,11 @@ class ToolRunner:
         """
         self.tool(name)
         attempt = self._attempts([ToolCall(name, arguments)])[0]
-        result = await attempt.run(self._threads, contextlib.nullcontext())
+        try:
+            result = await attempt.run(self._threads, contextlib.nullcontext())
+        except asyncio.CancelledError:
+            attempt.stopped()
+            raise
         return result.unwrap()
 
     async def process_tool_calls(
@@ -164,7 +180,7 @@ class ToolRunner:
         max_concurrency: int | None = None,
     ) -> Batch:
         """Return calls as a batch to watch, stop, and run with ``await batch.run()``."""
-        attempts = self._attempts([as_call(call) for call in calls])
+        attempts = self._attempts(list(calls))
         return Batch(attempts, self._threads, observers, max_concurrency)
 
     def get_public_callable(self, name: str) -> Callable[..., Any]:
@@ -190,8 +206,11 @@ class ToolRunner:
         call.__signature__ = signature.replace(parameters=shown)  # type: ignore[attr-defined]
         return call
 
-    def _attempts(self, calls: Sequence[ToolCall]) -> list[Attempt]:
+    def _attempts(self, calls: Sequence[Any]) -> list[Attempt]:
+        """One attempt a call. What is no call gets one too, so that its siblings run."""
         known = self.tool_names
+        read = [_read(call) for call in calls]
+        numbered = _with_ids([call for call, _ in read])
         return [
             Attempt(
                 call,
@@ -200,9 +219,22 @@ class ToolRunner:
                 self._context,
                 notes,
                 self.validate,
+                refusal,
             )
-            for call, notes in _with_ids(calls)
+            for (call, notes), (_, refusal) in zip(numbered, read, strict=True)
         ]
+
+
+def _read(call: Any) -> tuple[ToolCall, UsageError | None]:
+    """A call whose arguments nobody can change any more, and why it is none if it is none."""
+    try:
+        found = as_call(call)
+    except UsageError as error:
+        return ToolCall("?"), error
+    name: Any = found.name
+    if not isinstance(name, str):
+        return ToolCall("?", id=found.id), _not_a_call(call)
+    return replace(found, args=copied(found.args)), None
 
 
 def as_call(call: Any) -> ToolCall:
@@ -221,30 +253,39 @@ def as_call(call: Any) -> ToolCall:
         if isinstance(inner, Mapping) and isinstance(inner.get("name"), str):
             keys = [key for key in ("args", "arguments", "input") if key in inner]
             args = inner[keys[0]] if keys else {}
-            return ToolCall(inner["name"], args, call.get("id"), call.get("step_id"))
+            # OpenAI's Responses items have an id of their own beside the call's.
+            return ToolCall(
+                inner["name"], args, call.get("call_id", call.get("id")), call.get("step_id")
+            )
     if isinstance(call, (tuple, list)) and 1 <= len(call) <= 2 and isinstance(call[0], str):
         return ToolCall(*call)
-    raise UsageError(
-        f"{call!r} is not a call; write ToolCall(name, args), (name, args), or "
+    raise _not_a_call(call)
+
+
+def _not_a_call(call: Any) -> UsageError:
+    return UsageError(
+        f"{brief_repr(call)} is not a call; write ToolCall(name, args), (name, args), or "
         '{"name": ..., "args": {...}}'
     )
 
 
 def _with_ids(calls: Sequence[ToolCall]) -> list[tuple[ToolCall, tuple[str, ...]]]:
     """Give each call an id of its own: results are told apart by it at the provider."""
-    taken = {call.id for call in calls if call.id}
-    seen: set[str] = set()
+    taken = {call.id for call in calls if isinstance(call.id, str)}
+    counters: dict[str, itertools.count[int]] = {}
     numbered: list[tuple[ToolCall, tuple[str, ...]]] = []
     for call in calls:
-        if not call.id or not isinstance(call.id, str):
-            numbered.append((replace(call, id=f"call_{secrets.token_hex(6)}"), ()))
-            continue
-        if call.id not in seen:
-            seen.add(call.id)
+        if not isinstance(call.id, str) or not call.id:
+            fresh = f"call_{secrets.token_hex(6)}"
+            note = f"It came with the id {call.id!r}; it is answered as {fresh!r}."
+            numbered.append((replace(call, id=fresh), () if call.id is None else (note,)))
+        elif call.id not in counters:
+            counters[call.id] = itertools.count(2)
             numbered.append((call, ()))
-            continue
-        fresh = next(f"{call.id}#{n}" for n in itertools.count(2) if f"{call.id}#{n}" not in taken)
-        taken.add(fresh)
-        note = f"The id {call.id!r} was sent twice; this call is answered as {fresh!r}."
-        numbered.append((replace(call, id=fresh), (note,)))
+        else:
+            ids = (f"{call.id}#{number}" for number in counters[call.id])
+            fresh = next(name for name in ids if name not in taken)
+            taken.add(fresh)
+            note = f"The id {call.id!r} was sent twice; this call is answered as {fresh!r}."
+            numbered.append((replace(call, id=fresh), (note,)))
     return numbered

@@ -52,12 +52,13 @@ class WorkerThreads:
         """
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Outcome] = loop.create_future()
-        self._jobs.put((contextvars.copy_context(), job, loop, future))
         with self._lock:
             if self._idle:
                 self._idle -= 1
             else:
+                # Before the job is handed in: a machine may be out of threads.
                 threading.Thread(target=self._work, name="agtools_nb-worker", daemon=True).start()
+        self._jobs.put((contextvars.copy_context(), job, loop, future))
         return await future
 
     def _work(self) -> None:
@@ -74,16 +75,16 @@ class WorkerThreads:
             self._do(job)
             # The job holds its caller's context and values; an idle thread must not.
             del job
-            with self._lock:
-                self._idle += 1
 
-    @staticmethod
-    def _do(job: Job) -> None:
+    def _do(self, job: Job) -> None:
         context, function, loop, future = job
         try:
             outcome = Outcome(context.run(function), None)
         except BaseException as error:  # SystemExit too is this call's own outcome
             outcome = Outcome(None, error)
+        with self._lock:
+            # Before the outcome is told, or the next job would start another thread.
+            self._idle += 1
         try:
             loop.call_soon_threadsafe(_deliver, future, outcome)
         except RuntimeError:

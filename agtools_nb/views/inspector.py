@@ -60,9 +60,9 @@ class InspectorView(View):
 
     def snapshot(self) -> dict[str, Any]:
         """Return keys in their order, values as JSON text, and the newest writes first."""
-        with self._state.lock():
-            values = self._state.snapshot()
-            history = self._state.history
+        # Under no lock: a tool may hold the store for long, and the loop must not wait for it.
+        history = self._state.history
+        values = self._state.snapshot()
         last = self._last_writes(history)
         shown = list(values)[:KEYS_SHOWN]
         room = max(200, min(VALUE_LIMIT, TOTAL_LIMIT // max(len(shown), 1)))

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any, NamedTuple
 
-from agtools_nb.jsonable import MAX_DEPTH, jsonable
+from agtools_nb.jsonable import MAX_DEPTH, jsonable, safe_repr
 
 ITEM_COST = 4
 """Characters that a container's item takes at least, for budgeting."""
@@ -59,6 +59,12 @@ class _Budget:
             yield f"{self.characters:,} characters left out"
 
     def cut(self, value: Any, parents: tuple[int, ...]) -> Any:
+        try:
+            return self._cut(value, parents)
+        except (Exception, SystemExit, GeneratorExit):  # an object that lies about its class
+            return self.text(safe_repr(value))
+
+    def _cut(self, value: Any, parents: tuple[int, ...]) -> Any:
         if isinstance(value, str):
             return self.text(value)
         if value is None or isinstance(value, (bool, int, float)):

@@ -162,3 +162,62 @@ def test_the_session_is_held_weakly() -> None:
     assert context.is_idle is None
     with pytest.raises(RuntimeError, match="no running session"):
         context.send("more")
+
+
+def test_whoever_only_looks_on_does_not_wait_for_the_lock() -> None:
+    store = StateStore()
+    store.set("a", 1)
+    seen: list[Any] = []
+    with store.lock():
+        looker = threading.Thread(
+            target=lambda: seen.append((store.snapshot(), len(store.history)))
+        )
+        looker.start()
+        looker.join(10)
+    assert seen == [({"a": 1}, 1)]
+
+
+def test_a_watcher_that_fails_costs_neither_the_write_nor_the_others() -> None:
+    store = StateStore()
+    heard = []
+
+    def broken(write: Any) -> None:
+        raise RuntimeError("broken")
+
+    store.watch(broken)
+    store.watch(lambda write: heard.append(write.key))
+    store.set("a", 1)
+    assert (store.get("a"), heard) == (1, ["a"])
+
+
+def test_containers_keep_their_kind_shape_and_cycles() -> None:
+    from collections import Counter, defaultdict
+
+    loop: list[Any] = []
+    loop.append(loop)
+    shared: Any = [1]
+    for _ in range(30):
+        shared = [shared, shared]
+    store = StateStore()
+    for key, value in {
+        "loop": loop,
+        "shared": shared,
+        "counter": Counter("aab"),
+        "default": defaultdict(list, a=[1]),
+    }.items():
+        store.set(key, value)
+    assert store.get("loop")[0][0] is not loop
+    read = store.get("default")
+    read["a"].append(2)
+    read["new"]
+    assert store.get("default") == {"a": [1]}
+    assert store.get("counter") == Counter("aab")
+
+
+def test_absent_is_no_value() -> None:
+    store = StateStore()
+    store.set("a", 1)
+    for write in (lambda: store.set("a", ABSENT), lambda: store.update("a", lambda v: ABSENT)):
+        with pytest.raises(TypeError, match="ABSENT is no value"):
+            write()
+    assert store.get("a") == 1

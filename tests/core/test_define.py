@@ -412,3 +412,79 @@ def test_parameters_in_words() -> None:
         plan.usage
         == 'plan(stops: array of object, mode?: one of "fast", "slow" = "fast", days?: integer = 3)'
     )
+
+
+class TestHostileCallables:
+    def test_objects_that_answer_to_every_name(self) -> None:
+        import unittest.mock
+        import xmlrpc.client
+
+        for proxy in (xmlrpc.client.ServerProxy("http://127.0.0.1:9").add, unittest.mock.call):
+            try:
+                Tool(proxy, name="proxy")
+            except DefinitionError:
+                continue
+
+    def test_a_function_that_wraps_itself(self) -> None:
+        def f(x: int): ...
+
+        f.__wrapped__ = f  # type: ignore[attr-defined]
+        with pytest.raises(DefinitionError, match="knows no signature"):
+            Tool.from_function(f)
+
+    def test_a_sync_wrapper_of_an_async_function_is_sync(self) -> None:
+        async def inner(n: int): ...
+
+        @functools.wraps(inner)
+        def outer(n: int) -> int:
+            return n
+
+        assert Tool.from_function(outer).is_async is False
+        assert Tool.from_function(inner).is_async is True
+
+    @pytest.mark.parametrize(
+        "annotation",
+        [
+            Annotated[str, Field(pattern="(")],
+            Annotated[int, Field(json_schema_extra={"a": object()})],
+        ],
+        ids=["pattern", "extra"],
+    )
+    def test_types_that_fail_in_their_own_way(self, annotation: Any) -> None:
+        def take(bad): ...
+
+        take.__annotations__["bad"] = annotation
+        with pytest.raises(DefinitionError, match="parameter 'bad'"):
+            tool(take).input_schema  # noqa: B018
+
+    def test_iterables_are_lists(self) -> None:
+        from collections.abc import Iterable
+
+        def take(xs: Iterable[int]): ...
+
+        made = Tool.from_function(take)
+        assert made.input_schema["properties"]["xs"] == {
+            "type": "array",
+            "items": {"type": "integer"},
+        }
+        assert made.adapter.validate_json('{"xs": [1]}') == {"xs": [1]}
+
+    def test_the_callers_locals_are_let_go(self) -> None:
+        import gc
+        import weakref
+
+        class Big:
+            pass
+
+        def make() -> tuple[Tool, weakref.ref[Big]]:
+            big = Big()
+
+            @tool
+            def f(x: int): ...
+
+            return f, weakref.ref(big)
+
+        made, ref = make()
+        gc.collect()
+        assert made.name == "f"
+        assert ref() is None

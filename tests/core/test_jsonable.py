@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from agtools_nb.jsonable import json_text, jsonable
+from agtools_nb.jsonable import brief_repr, json_text, jsonable
 
 
 class Model(BaseModel):
@@ -133,3 +133,36 @@ def test_nothing_raises(value: Any) -> None:
 def test_law_json_is_unchanged(value: Any) -> None:
     assert jsonable(value) == value
     assert json.loads(json_text(value)) == value
+
+
+class Lies:
+    @property
+    def __class__(self) -> type:  # type: ignore[override]
+        return str
+
+
+class Raises:
+    @property
+    def __class__(self) -> type:  # type: ignore[override]
+        raise SystemExit
+
+
+class Bad(enum.Enum):
+    A = 1
+
+    @property
+    def value(self) -> Any:
+        raise RuntimeError("no")
+
+
+@pytest.mark.parametrize("make", [Lies, Raises, lambda: Bad.A, lambda: {Bad.A: [Lies()]}])
+def test_objects_that_lie_about_themselves(make: Any) -> None:
+    json.dumps(jsonable(make())).encode()
+
+
+def test_a_short_repr_does_not_build_the_long_one() -> None:
+    shared: Any = [1]
+    for _ in range(60):
+        shared = [shared, shared]
+    assert len(brief_repr(shared)) < 5_000
+    assert len(brief_repr(b"x" * 50_000_000)) < 300

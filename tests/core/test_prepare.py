@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, Field, SecretStr
 
-from agtools_nb import ToolContext, prepare, tool, validate
+from agtools_nb import ToolContext, coerce, prepare, tool, validate
 
 
 class Email(BaseModel):
@@ -307,3 +307,89 @@ def test_law_valid_arguments_arrive_as_they_were_sent(
     found = prepare(order, json.dumps(sent))
     assert found.values == {"count": count, "colour": colour, "notes": notes}
     assert found.changes == ()
+
+
+class TestNothingHangs:
+    """Each of these took seconds to hours; the tests would time out, not fail."""
+
+    def test_a_pattern_of_exponential_time(self) -> None:
+        @tool
+        def take(x: Annotated[str, Field(pattern=r"^(a+)+$")]): ...
+
+        assert prepare(take, {"x": "a" * 40 + "!"}).faults[0].pointer == "/x"
+
+    def test_unions_within_unions(self) -> None:
+        schema: Any = {"$ref": "#/$defs/a", "$defs": {}}
+        for name in "ab":
+            kids = {
+                "type": "array",
+                "items": {"anyOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/b"}]},
+            }
+            schema["$defs"][name] = {
+                "type": "object",
+                "properties": {"kids": kids, name: {"type": "integer"}},
+                "required": ["kids"],
+            }
+        value: Any = {"kids": [], "a": "1"}
+        for _ in range(8):
+            value = {"kids": [value]}
+        leaf = coerce(value, schema).value
+        for _ in range(8):
+            leaf = leaf["kids"][0]
+        assert leaf["a"] in (1, "1")
+
+    def test_a_schema_that_is_all_of_itself(self) -> None:
+        assert coerce("1", {"allOf": [{"$ref": "#"}, {"$ref": "#"}]}).value == "1"
+
+    def test_many_items_that_must_differ(self) -> None:
+        schema = {"type": "array", "uniqueItems": True}
+        assert validate([{"a": n} for n in range(5_000)], schema) == ()
+        assert validate([1, 2, 1], schema)[0].expected == "without repeats"
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"x": {"anyOf": [False, {"type": "integer"}]}}},
+        {"oneOf": [{"if": {"type": "array"}, "then": {"type": "string"}, "else": {"$ref": "#"}}]},
+        {"allOf": 5, "prefixItems": 5},
+        {"$schema": 5, "$id": 5},
+        {"pattern": 5, "patternProperties": {"(": 5}},
+    ],
+    ids=repr,
+)
+def test_broken_schemas_never_raise(schema: Any) -> None:
+    for value in ({"x": [{}]}, "1", [1]):
+        validate(value, schema)
+        coerce(value, schema)
+
+
+@pytest.mark.parametrize("sent", [["hunter2"], {"pw": "hunter2", "n": "x"}, "hunter2"], ids=repr)
+def test_secrets_stay_hidden_wherever_they_stand(sent: Any) -> None:
+    class Login(BaseModel):
+        pw: SecretStr
+        n: int
+
+    @tool
+    def union(s: SecretStr | int): ...
+    @tool
+    def many(s: list[SecretStr]): ...
+    @tool
+    def model(s: Login, other: Login | None = None): ...
+
+    for made in (union, many, model):
+        found = prepare(made, {"s": sent})
+        assert found.ok or "hunter2" not in f"{found.error}{found.faults}"
+
+
+def test_huge_keys_do_not_make_huge_messages() -> None:
+    found = prepare(order, {"count": 1, **{str(n) + "k" * 800_000: 1 for n in range(20)}})
+    assert found.error is not None
+    assert len(found.error) < 20_000
+
+
+def test_numbers_and_characters_that_json_cannot_carry_on() -> None:
+    assert "too large for a number" in str(prepare(order, '{"count": 1e999}').error)
+    half = prepare(order, '{"count": 1, "notes": ["\\ud800"]}')
+    assert half.values == {"count": 1, "notes": ["\\ud800"]}
+    str(prepare(order, '{"\\ud800": 1}').error).encode()

@@ -8,7 +8,7 @@ import functools
 import sys
 import threading
 from collections.abc import Coroutine
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 
@@ -446,25 +446,215 @@ class TestCancellation:
         assert "cannot be stopped" in result.notes[0]
         assert result.stdout == ""
 
-    def test_an_interrupt_inside_a_tool_stops_the_batch(self) -> None:
+    def test_an_interrupt_that_a_tool_raises_is_its_own_failure(self) -> None:
+        """Let through, it would end the loop, which is the kernel's."""
+
         @tool
         async def interrupted():
             raise KeyboardInterrupt
 
+        statuses = [
+            r.status
+            for r in process(ToolRunner([interrupted, ok]), [("interrupted",), ("ok", {"n": 1})])
+        ]
+        assert statuses == ["error", "ok"]
+
+    @pytest.mark.parametrize("when", ["before run", "before the first step"])
+    def test_a_stop_is_never_too_early(self, when: str) -> None:
+        async def main() -> list[ToolResult]:
+            batch = ToolRunner([ok]).batch([("ok", {"n": 1})] * 3)
+            if when == "before run":
+                batch.stop()
+                return await batch.run()
+            task = asyncio.create_task(batch.run())
+            await asyncio.sleep(0)  # the members are made, and have not begun
+            batch.stop()
+            return await task
+
+        assert [r.status for r in run(main())] == ["cancelled"] * 3
+
+    def test_a_second_cancel_does_not_leave_calls_behind(self) -> None:
+        cleaned = []
+
         @tool
-        async def hang():
-            await asyncio.Event().wait()
+        async def slow_to_clean():
+            try:
+                await asyncio.Event().wait()
+            finally:
+                await asyncio.sleep(0.05)
+                cleaned.append(1)
 
-        runner = ToolRunner([interrupted, hang])
+        async def main() -> list[ToolResult | None]:
+            batch = ToolRunner([slow_to_clean]).batch([("slow_to_clean",)] * 3)
+            task = asyncio.create_task(batch.run())
+            for _ in range(3):
+                await asyncio.sleep(0.01)
+                task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            return batch.results
 
-        async def main() -> batches.Batch:
-            batch = runner.batch([("hang",), ("interrupted",)])
-            with pytest.raises(KeyboardInterrupt):
-                await batch.run()
-            return batch
+        assert [r and r.status for r in run(main())] == ["cancelled"] * 3
+        assert cleaned == [1] * 3
 
-        statuses = [r.status for r in run(main()).results if r]
-        assert statuses == ["cancelled", "cancelled"]
+    def test_a_stopped_generator_ends(self) -> None:
+        closed, entered = threading.Event(), threading.Event()
+
+        @tool
+        def endless():
+            try:
+                while True:
+                    entered.set()
+                    yield 1
+            finally:
+                closed.set()
+
+        async def main() -> ToolResult:
+            batch = ToolRunner([endless]).batch([("endless",)])
+            task = asyncio.create_task(batch.run())
+            while not entered.is_set():
+                await asyncio.sleep(0)
+            batch.stop()
+            return (await task)[0]
+
+        assert run(main()).status == "cancelled"
+        assert closed.wait(20)
+
+    def test_a_cancelled_execute_tells_the_tool(self) -> None:
+        told, entered = threading.Event(), threading.Event()
+
+        @tool
+        def loop(ctx: ToolContext):
+            entered.set()
+            while not ctx.cancelled:
+                pass
+            told.set()
+
+        async def main() -> None:
+            task = asyncio.create_task(ToolRunner([loop], context=ToolContext()).execute("loop"))
+            while not entered.is_set():
+                await asyncio.sleep(0)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+        run(main())
+        assert told.wait(20)
+
+
+class TestHostile:
+    """Whatever a call, a tool or its types do, there is one result a call."""
+
+    @pytest.mark.parametrize(
+        "call",
+        [
+            None,
+            "ok",
+            5,
+            {"name": None},
+            {"id": ["x"]},
+            {"function": None, "name": "ok"},
+            ToolCall(5),
+            ToolCall([], {}),
+            ToolCall(None),
+        ],
+        ids=repr,
+    )  # type: ignore[arg-type]
+    def test_what_is_no_call_is_an_invalid_result(self, call: Any) -> None:
+        results = process(ToolRunner([ok]), [call, ("ok", {"n": 1})])
+        assert [r.status for r in results] == ["invalid", "ok"]
+        assert "is not a call" in str(results[0].error)
+
+    def test_types_whose_own_code_fails(self) -> None:
+        from pydantic import BeforeValidator, Field
+
+        def explode(value: Any) -> Any:
+            raise KeyError("boom")
+
+        def validator(x: Annotated[int, BeforeValidator(explode)]): ...
+        def default(x: int = Field(default_factory=lambda: 1 // 0)): ...
+        def fine(n: int):
+            return n
+
+        results = process(
+            ToolRunner([validator, default, fine]),
+            [("validator", {"x": 1}), ("default",), ("fine", {"n": 1})],
+        )
+        assert [r.status for r in results] == ["error", "error", "ok"]
+        assert results[0].error == "KeyError: 'boom'"
+
+    @pytest.mark.parametrize(
+        "message", [None, 5, "x" * 10_000_000, "\ud800"], ids=["None", "5", "long", "surrogate"]
+    )
+    def test_a_tool_error_may_hold_anything(self, message: Any) -> None:
+        def fail():
+            raise ToolError("code", message)
+
+        [result] = process(ToolRunner([fail]), [("fail",)])
+        assert not result.ok
+        assert isinstance(result.error, str)
+        assert len(result.error.encode()) < 10_000
+        assert len(repr(result)) < 500
+
+    def test_an_error_without_words(self) -> None:
+        class MuteError(Exception):
+            def __str__(self) -> str:
+                raise SystemExit
+
+        def fail():
+            raise MuteError
+
+        assert (
+            process(ToolRunner([fail]), [("fail",)])[0].error
+            == "MuteError: its text could not be read"
+        )
+
+    def test_without_validation_nothing_can_be_injected(self) -> None:
+        from pydantic import Field
+
+        def take(ctx: ToolContext | None = None, a: int = Field(5)):
+            return ctx, a
+
+        assert process(ToolRunner([take], validate=False), [("take", {"ctx": "evil"})])[
+            0
+        ].result == (None, 5)
+
+    def test_a_machine_out_of_threads_runs_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        ran = []
+
+        def block():
+            ran.append(1)
+
+        def refuse(self: Any) -> None:
+            raise RuntimeError("can't start new thread")
+
+        monkeypatch.setattr(threading.Thread, "start", refuse)
+        assert (
+            process(ToolRunner([block]), [("block",)])[0].error
+            == "RuntimeError: can't start new thread"
+        )
+        assert ran == []
+
+    def test_what_was_sent_is_what_runs(self) -> None:
+        arguments = {"n": 1}
+
+        async def main() -> Any:
+            batch = ToolRunner([ok]).batch([("ok", arguments)])
+            arguments["n"] = 99
+            return await batch.run()
+
+        assert run(main())[0].result == "ok1"
+
+    @pytest.mark.parametrize("limit", [0, -1])
+    def test_a_limit_that_is_none(self, limit: int) -> None:
+        with pytest.raises(UsageError, match="max_concurrency must be at least 1"):
+            process(ToolRunner([ok]), [("ok", {"n": 1})], max_concurrency=limit)
+
+    def test_errors_can_be_pickled(self) -> None:
+        import pickle
+
+        error = pickle.loads(pickle.dumps(ToolError("code", "words", hint="do this")))
+        assert (error.code, error.hint, str(error)) == ("code", "do this", "words")
 
 
 class TestExecute:

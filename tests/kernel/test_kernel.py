@@ -157,6 +157,36 @@ class TestRunning:
         )
         assert kernel.value("after - before") == 0
 
+    def test_a_result_that_lies_about_itself_and_an_interrupt_raised_by_a_tool(
+        self, kernel: Kernel
+    ) -> None:
+        kernel.run(
+            "class Lies:\n    @property\n    def __class__(self): return str\n"
+            "@tk.tool\nasync def lies(): return Lies()\n"
+            "@tk.tool\nasync def interrupts(): raise KeyboardInterrupt",
+            "a",
+        )
+        kernel.run("tk", "registry")
+        ran = kernel.run("results = await tk.run([('lies',), ('interrupts',)])")
+        assert ran.status == "ok"
+        assert kernel.value("[r.status for r in results]") == ["ok", "error"]
+
+    def test_a_stop_that_comes_at_once(self, kernel: Kernel) -> None:
+        kernel.run("handle = tk.run([('nap', {'seconds': 60})] * 3)\nhandle.stop()")
+        assert kernel.value("[r.status for r in await handle]") == ["cancelled"] * 3
+
+    def test_an_open_inspector_does_not_wait_for_a_tool_that_holds_the_state(
+        self, kernel: Kernel
+    ) -> None:
+        kernel.run(
+            "@tk.tool\ndef holds(ctx: ToolContext):\n"
+            "    with ctx:\n        ctx.set_state('a', 1)\n"
+            "        return tk.call_sync('nap', seconds=0).result",
+            "a",
+        )
+        kernel.run("tk.inspect()", "inspector")
+        assert kernel.value("(await tk.call('holds')).status") == "ok"
+
 
 class TestBlockingTwins:
     def test_work_in_a_plain_cell(self, kernel: Kernel) -> None:
