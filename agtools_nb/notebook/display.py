@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from agtools_nb.calls import ToolResult
 from agtools_nb.define import Tool
 from agtools_nb.notebook.cells import ipython, running_cell
@@ -40,7 +38,7 @@ def install() -> None:
     if shell is None:
         return
     formatter = shell.display_formatter
-    formatter.mimebundle_formatter.for_type(Tool, _card)
+    formatter.ipython_display_formatter.for_type(Tool, _show_card)
     formatter.ipython_display_formatter.for_type(ToolResult, _show_result)
     formatter.ipython_display_formatter.for_type(View, show_view)
 
@@ -63,8 +61,8 @@ def _shown_here(results: list[ToolResult] | ToolResult) -> bool:
     return False
 
 
-def _card(tool: Tool, *_: Any, **__: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    return CardView(KernelLoop(), tool)._repr_mimebundle_()
+def _show_card(tool: Tool) -> None:
+    show_view(CardView(KernelLoop(), tool))
 
 
 def _show_result(result: ToolResult) -> None:

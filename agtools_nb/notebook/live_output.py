@@ -1,8 +1,10 @@
-"""Live views in cell outputs, and their saved twins, which are brought up to date as cells end.
+"""Live views in cell outputs, each with a twin in HTML and text that a saved notebook keeps.
 
-A widget lives in the kernel; what a notebook file keeps of it is the HTML and text
-beside it. Those are written again, with ``update_display_data``, when a view has
-changed since: at the end of each cell, of a batch, and of a form's run.
+A widget lives in the kernel that made it; JupyterLab shows "model not found" for one
+that is gone, whatever else its output holds. So a view is two outputs: the twin, then
+the widget. While the widget is there, the twin is hidden; when it is not, the error is.
+A twin is written again, with ``update_display_data``, when its view has changed: at the
+end of each cell, of a batch, and of a form's run. The widget is not drawn anew for it.
 """
 
 from __future__ import annotations
@@ -14,6 +16,15 @@ from typing import Any
 from agtools_nb.notebook.cells import Cell, ipython, on_cell_end, running_cell
 from agtools_nb.views.base import View
 
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+# JupyterLab, Notebook 7 and Voila put each output into a .jp-OutputArea-child. Where styles are
+# not trusted, or there are no such elements, the twin just stays.
+_STYLE = (
+    "<style>"
+    ".jp-OutputArea-child:has(.agt-twin):has(+ .jp-OutputArea-child .agt),"
+    ".jp-OutputArea-child:has(.agt-twin) + .jp-OutputArea-child:not(:has(.jp-OutputArea-output *))"
+    "{display:none}</style>"
+)
 # A loop of a thousand calls must not open a thousand views.
 MAX_RUNS_A_CELL = 25
 # Views of a long session that are still kept up to date in the file.
@@ -38,18 +49,24 @@ class LiveOutput:
         if self.cell is not None or ipython() is None:
             return
         self.cell = running_cell()
-        self._publish(update=False)
+        self._publish_twin(update=False)
+        bundle = self.view._repr_mimebundle_()[0]
+        publish({WIDGET_VIEW: bundle[WIDGET_VIEW], "text/plain": ""})
         _outputs.append(self)
 
     def update(self) -> None:
         """Write the saved HTML and text again, if the view has changed since."""
         if self.cell is not None and self.view.revision != self._revision:
-            self._publish(update=True)
+            self._publish_twin(update=True)
 
-    def _publish(self, *, update: bool) -> None:
+    def _publish_twin(self, *, update: bool) -> None:
         self._revision = self.view.revision
         bundle = self.view._repr_mimebundle_()[0]
-        publish(bundle, display_id=self._id, update=update)
+        twin = {
+            "text/plain": bundle["text/plain"],
+            "text/html": f'{_STYLE}<div class="agt-twin">{bundle["text/html"]}</div>',
+        }
+        publish(twin, display_id=self._id, update=update)
 
 
 def show_view(view: View) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+from agtools_nb.notebook.live_output import WIDGET_VIEW
+
 CELL_SECONDS = 120
 
 
@@ -38,14 +39,8 @@ def execute(source: Path, target: Path) -> None:
 
 
 def without_widgets(notebook: Any) -> None:
-    """Keep of each widget its HTML and text.
-
-    A widget lives in the kernel that made it. A file that names one shows "model
-    not found" in JupyterLab, in place of the table that is there too.
-    """
+    """Keep of each view its HTML and text: its widget died with the kernel."""
     notebook.metadata.pop("widgets", None)
     for cell in notebook.cells:
-        for output in cell.get("outputs", ()):
-            bundle = output.get("data", {})
-            if "text/html" in bundle:
-                bundle.pop(WIDGET_VIEW, None)
+        if cell.cell_type == "code":
+            cell.outputs = [out for out in cell.outputs if WIDGET_VIEW not in out.get("data", {})]

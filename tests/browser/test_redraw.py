@@ -21,7 +21,7 @@ def test_an_opened_row_stays_open_when_the_batch_ends(open_notebook: Any) -> Non
     expect(rows).to_have_count(3)
     rows.nth(1).click()
     page.wait_cell(2)
-    expect(page.output(2).get_by_text("3 ok")).to_be_visible()
+    expect(page.output(2).get_by_text("3 ok", exact=True)).to_be_visible()
     assert [rows.nth(index).get_attribute("aria-expanded") for index in range(3)] == [
         "false",
         "true",
@@ -34,10 +34,10 @@ def test_an_inspector_stays_live_and_its_file_up_to_date(open_notebook: Any) -> 
     page = open_notebook([SETUP, COUNTER, "tk.inspect()", "await tk.call('count', by=41)"])
     for index in range(4):
         page.run_cell(index)
-    expect(page.output(2).get_by_text("41", exact=True).first).to_be_visible()
+    expect(page.output(2).locator(".agt").get_by_text("41", exact=True).first).to_be_visible()
     assert "41" in page.outputs(2)[0]["data"]["text/html"], "what is saved shows the state of now"
     page.run_cell(3)
-    expect(page.output(2).get_by_text("82", exact=True).first).to_be_visible()
+    expect(page.output(2).locator(".agt").get_by_text("82", exact=True).first).to_be_visible()
     assert page.output(2).locator(".agt").count() == 1
 
 

@@ -4,7 +4,6 @@
 /** @import { Batch, Row } from "./store.js" */
 import { fill, h, keyed, setText } from "../lib/dom.js";
 import { duration, plural } from "../lib/format.js";
-import { keep } from "../lib/keep.js";
 import { connect } from "../lib/model.js";
 import { disclosure } from "../lib/rows.js";
 import { tickLabel, tickStep } from "./axis.js";
@@ -295,4 +294,4 @@ function render(context) {
   return () => view.dispose();
 }
 
-export default { render: keep(render) };
+export default { render };

@@ -5,7 +5,6 @@
 import { jsonCode } from "../lib/code.js";
 import { copyButton } from "../lib/copy.js";
 import { fill, h } from "../lib/dom.js";
-import { keep } from "../lib/keep.js";
 import { connect } from "../lib/model.js";
 import { parameterTable } from "../lib/parameters.js";
 import { prose } from "../lib/prose.js";
@@ -82,4 +81,4 @@ function render(context) {
   return () => view.dispose();
 }
 
-export default { render: keep(render) };
+export default { render };

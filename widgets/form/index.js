@@ -5,7 +5,6 @@
 import { copyButton } from "../lib/copy.js";
 import { fill, h, setText, uniqueId } from "../lib/dom.js";
 import { duration, plural } from "../lib/format.js";
-import { keep } from "../lib/keep.js";
 import { connect } from "../lib/model.js";
 import { tabs } from "../lib/tabs.js";
 import { longText } from "../lib/tree.js";
@@ -317,4 +316,4 @@ function resolve(defs, field) {
   return found.kind === "ref" ? { ...found, kind: "json" } : found;
 }
 
-export default { render: keep(render) };
+export default { render };

@@ -5,7 +5,6 @@
 import { confirmButton } from "../lib/confirm.js";
 import { fill, h, keyed, setText } from "../lib/dom.js";
 import { ago, clock, plural } from "../lib/format.js";
-import { keep } from "../lib/keep.js";
 import { connect } from "../lib/model.js";
 import { jsonTree } from "../lib/tree.js";
 import { editor } from "./editor.js";
@@ -281,7 +280,7 @@ function render(context) {
   return () => view.dispose();
 }
 
-export default { render: keep(render) };
+export default { render };
 
 /** @param {HTMLElement} element */
 function flash(element) {

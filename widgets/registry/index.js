@@ -4,7 +4,6 @@
 /** @import { Parameter } from "../lib/parameters.js" */
 import { fill, h, keyed, setText } from "../lib/dom.js";
 import { duration, plural } from "../lib/format.js";
-import { keep } from "../lib/keep.js";
 import { connect } from "../lib/model.js";
 import { parameterTable } from "../lib/parameters.js";
 import { prose } from "../lib/prose.js";
@@ -181,4 +180,4 @@ function render(context) {
   return () => view.dispose();
 }
 
-export default { render: keep(render) };
+export default { render };
