@@ -18,7 +18,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     parser = argparse.ArgumentParser(prog="agtools_nb", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="command")
-    quickstart = commands.add_parser("quickstart", help="open the five-minute tour in JupyterLab")
+    quickstart = commands.add_parser(
+        "quickstart",
+        help="open the five-minute tour in JupyterLab",
+        epilog="Further arguments are JupyterLab's: --no-browser, --port 8889, ...",
+    )
     quickstart.add_argument(
         "--headless",
         metavar="FILE",
@@ -49,7 +53,9 @@ def open_in_lab(arguments: Sequence[str]) -> int:
     notebook = _own_copy() / NOTEBOOK
     # JupyterLab does not start for root unless told to, and in a container one is root.
     as_root = ["--allow-root"] if getattr(os, "geteuid", lambda: 1)() == 0 else []
-    command = [sys.executable, "-m", "jupyterlab", str(notebook), *as_root, *arguments]
+    # The address that JupyterLab prints leads to the tour too, not to an empty launcher.
+    url = f"--LabApp.default_url=/lab/tree/{NOTEBOOK}"
+    command = [sys.executable, "-m", "jupyterlab", str(notebook), url, *as_root, *arguments]
     os.execv(sys.executable, command)  # noqa: S606 -- our own interpreter
 
 

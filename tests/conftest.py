@@ -15,6 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
+
+# A property is a law, not a stopwatch: a busy machine must not fail it.
+settings.register_profile("laws", deadline=None)
+settings.load_profile("laws")
 
 if TYPE_CHECKING:
     from browser.lab import NotebookPage, VoilaPage

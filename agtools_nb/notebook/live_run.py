@@ -106,5 +106,7 @@ class LiveRun(Generic[R]):
             # The cell was interrupted: its calls must not run on unseen.
             self._batch.stop()
             await asyncio.wait([self._task])
-            raise
+            raise asyncio.CancelledError(
+                "the cell was interrupted; its calls were stopped"
+            ) from None
         return self._pick(self._results)

@@ -298,7 +298,7 @@ class _Counter:
     def call_finished(self, index: int, result: ToolResult) -> None:
         tally = self._tally(result.name)
         tally.calls += 1
-        tally.failures += not result.ok
+        tally.failures += result.status in ("error", "invalid")
         tally.running -= index in self._running
         tally.last = result
         self._refresh()

@@ -241,6 +241,8 @@ class FormView(View):
 
     def on_stop(self, content: dict[str, Any]) -> None:
         """Cancel the run."""
+        self._note(content)
+        self._tell_seen()
         if self._running and self._stop is not None:
             self._stop()
 

@@ -119,8 +119,14 @@ def _below(place: str, found: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, 
 def _empty_values(field: Field) -> Iterator[Any]:
     if field["kind"] == "const":
         yield json.loads(field["options"][0]["json"])
-    elif field["kind"] == "string" and "default" not in field and not field.get("nullable"):
+    elif _may_be_empty(field):
         yield ""
+
+
+def _may_be_empty(field: Field) -> bool:
+    """Whether a text field takes the empty text: not one for a date, or of a least length."""
+    plain = field["kind"] == "string" and field.get("type") == "string"
+    return plain and not {"default", "bounds"} & field.keys() and not field.get("nullable")
 
 
 def with_values(arguments: dict[str, Any], added: dict[str, Any]) -> dict[str, Any]:
