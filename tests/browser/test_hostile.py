@@ -85,7 +85,7 @@ def test_live_views(open_notebook: Callable[..., NotebookPage]) -> None:
     page = open_notebook(CELLS)
     page.run_all()
     for index in range(2, len(CELLS)):
-        view = page.output(index).locator(".jp-OutputArea-output").first
+        view = page.output(index).locator(".jp-OutputArea-output").filter(visible=True).first
         expect(view).to_be_visible()
         assert_harmless(page.page, CELLS[index])
         for closed in (
