@@ -46,6 +46,7 @@ IGNORED_CONSOLE = re.compile(
     r"|Could not determine the jupyterlab build status"
     r"|schema for plugin"  # settings of plugins that Notebook 7 leaves out
     r"|reading 'schema'(.|\n)*notebook_core"  # Notebook 7 trips over a setting of its own
+    r"|Canceled future for create_subshell_request"  # JupyterLab, when a kernel is restarted early
     r"|labextensions/@jupyter-notebook/"  # Notebook 7's own extension, in a Voila that lacks what it shares
 )
 
