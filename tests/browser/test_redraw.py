@@ -1,4 +1,4 @@
-"""Bringing a saved twin up to date draws an output anew: what a person had open there stays open."""
+"""Bringing a saved twin up to date leaves the widget beside it alone: open rows, focus and text stay."""
 
 from __future__ import annotations
 
