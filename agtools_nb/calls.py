@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from agtools_nb.errors import ToolExecutionError
 from agtools_nb.jsonable import brief_repr, shorten
+from agtools_nb.media import Media
 
 Status = Literal["ok", "error", "invalid", "cancelled"]
 
@@ -57,6 +58,7 @@ class ToolCall:
         step_id: Id of the model turn it belongs to.
         canonical_path: The workspace path that the call is about, if any.
         server_name: MCP server of the tool; ``None`` for own tools.
+        timeout: Seconds it may take; ``None`` leaves that to the batch, then to the tool.
     """
 
     name: str
@@ -65,6 +67,7 @@ class ToolCall:
     step_id: str | None = None
     canonical_path: str | None = None
     server_name: str | None = None
+    timeout: float | None = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -90,6 +93,9 @@ class ToolResult:
         started_at: Unix time in seconds at which the call was taken up.
         duration: Seconds from then to the result.
         notes: Remarks, such as a call id that had to be replaced.
+        media: Images, sound and files found in what the tool returned.
+        warnings: What Python warned of during the call: ``"UserWarning: text (file:line)"``.
+        index: Place of the call in its batch or stream, from 0.
     """
 
     name: str
@@ -108,6 +114,9 @@ class ToolResult:
     started_at: float = 0.0
     duration: float = 0.0
     notes: tuple[str, ...] = ()
+    media: tuple[Media, ...] = ()
+    warnings: tuple[str, ...] = ()
+    index: int = 0
 
     @property
     def ok(self) -> bool:

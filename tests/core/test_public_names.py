@@ -16,6 +16,7 @@ PACKAGE = Path(agtools_nb.__file__).parent
 RANKS = {
     "errors": 0,
     "jsonable": 0,
+    "media": 0,
     "_version": 0,
     "calls": 0,
     "context": 2,
