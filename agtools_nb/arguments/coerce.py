@@ -10,28 +10,25 @@ function that asks for ``int`` wants one: it becomes 3.
 
 from __future__ import annotations
 
-import json
-import math
-import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from agtools_nb.arguments.conform import Document
-from agtools_nb.arguments.parse import decode_json
+from agtools_nb.arguments.conversions import (
+    PYTHON_TYPES,
+    choice_text,
+    converted,
+    escaped,
+    is_of,
+    json_form,
+    same,
+)
 from agtools_nb.arguments.patterns import found_in
 from agtools_nb.calls import Change
 from agtools_nb.define.subschemas import JsonSchema
 
-# RFC 8259's grammar of numbers; Python's int() and float() take far more.
-_INTEGER = re.compile(r"-?(0|[1-9][0-9]*)")
-_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
-# Integers that text is converted to: what 64 bits hold, so that whatever JSON library
-# comes next keeps them exact.
-_MAX_INTEGER = 2**63
-# Doubles hold each integer up to here (RFC 8259, section 6).
-_MAX_EXACT_DOUBLE = 2**53
-_MAX_DEPTH = 64
+_MAX_DEPTH = 64  # levels of nested values
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +68,334 @@ def coerce(arguments: Any, schema: Mapping[str, Any] | bool) -> Coerced:
         arguments: Any JSON value.
         schema: A JSON Schema, draft 7 or 2020-12.
     """
-    run = _Run(Document(schema), {}, set())
-    value = run.value(arguments, schema, "", 0)
-    return Coerced(value, tuple(run.changes))
+    return Coercion(Document(schema)).apply(arguments)
 
 
+# Where a value stands: the place of what holds it, its key or index there, and how deep
+# that is. Its text is made only for what changes.
+_At = tuple[Any, Any, int]
+_Node = Callable[[Any, _At, "_Run"], Any]
 _Tried = dict[tuple[str, int, int], tuple[Any, list[Change], tuple[Any, Any]]]
+_ROOT: _At = (None, "", 0)
+
+
+class Coercion:
+    """A document's conversions, compiled to plain functions once.
+
+    Args:
+        document: The schema.
+    """
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self._made: dict[int, tuple[Any, _Node | None]] = {}
+        self._root: _Node | None = None
+        self._is_compiled = False
+
+    def apply(self, value: Any) -> Coerced:
+        """Return the value after coercion; see :func:`coerce`. Never raises."""
+        if self.document.surely_conforms(value):
+            return Coerced(value, ())
+        try:
+            if not self._is_compiled:
+                self._root = self.node(self.document.schema)
+                self._is_compiled = True
+            if self._root is None:
+                return Coerced(value, ())
+            run = _Run({}, set())
+            return Coerced(self._root(value, _ROOT, run), tuple(run.changes))
+        except RecursionError:
+            return Coerced(value, ())
+
+    def node(self, schema: Any) -> _Node | None:
+        """Return the conversion that a part of the document asks for; ``None`` for none."""
+        if not isinstance(schema, dict):
+            return None
+        made = self._made.get(id(schema))
+        if made is not None:
+            return made[1]
+        # A schema that leads back to itself finds this in its place.
+        late = _Late()
+        self._made[id(schema)] = (schema, late)
+        steps = [step for step in self._steps(schema) if step is not None]
+        if not steps:
+            self._made[id(schema)] = (schema, None)
+            late.node = _unchanged
+            return None
+        late.node = steps[0] if len(steps) == 1 else _in_turn(steps)
+        self._made[id(schema)] = (schema, late.node)
+        return late.node
+
+    def _steps(self, schema: JsonSchema) -> Iterator[_Node | None]:
+        if "$ref" in schema:
+            yield self._reference(schema["$ref"])
+        for part in _listed(schema, "allOf"):
+            yield self.node(part)
+        yield self._to_type(schema)
+        for keyword in ("anyOf", "oneOf"):
+            if branches := _listed(schema, keyword):
+                yield self._to_branch(branches)
+        if "if" in schema:
+            yield self._conditional(schema)
+        yield self._object(schema)
+        yield self._array(schema)
+
+    def _reference(self, ref: Any) -> _Node | None:
+        target = self.document.resolve(ref)
+        node = self.node(target)
+        if not isinstance(node, _Late):
+            return node
+        key = id(target)
+
+        def follow(value: Any, at: _At, run: _Run) -> Any:
+            # A reference that comes back to itself at one place says nothing new there.
+            here = (id(at), key)
+            if here in run.active:
+                return value
+            run.active.add(here)
+            try:
+                return node(value, at, run)
+            finally:
+                run.active.discard(here)
+
+        return follow
+
+    def _to_type(self, schema: JsonSchema) -> _Node | None:
+        choices = [schema["const"]] if "const" in schema else schema.get("enum")
+        if isinstance(choices, list):
+            return _to_choice(choices)
+        kinds = schema.get("type")
+        if isinstance(kinds, list):
+            return self._to_branch([{**schema, "type": kind} for kind in kinds])
+        if not isinstance(kinds, str) or kinds not in PYTHON_TYPES:
+            return None
+        return _to_kind(kinds)
+
+    def _to_branch(self, branches: list[Any]) -> _Node:
+        conforms = self.document.conforms
+
+        def convert(value: Any, at: _At, run: _Run) -> Any:
+            if any(conforms(value, branch) for branch in branches):
+                return value
+            if isinstance(value, float):
+                whole, rule = converted(value, "integer")
+                if rule and any(conforms(whole, branch) for branch in branches):
+                    return run.changed(at, value, whole, rule)
+            outcomes: list[tuple[Any, list[Change]]] = []
+            for branch in branches:
+                outcome, changes = self._trial(value, branch, at, run)
+                if changes and not any(same(outcome, other) for other, _ in outcomes):
+                    outcomes.append((outcome, changes))
+            if len(outcomes) != 1:
+                return value
+            run.changes += outcomes[0][1]
+            return outcomes[0][0]
+
+        return convert
+
+    def _trial(self, value: Any, branch: Any, at: _At, run: _Run) -> tuple[Any, list[Change]]:
+        """The value as a branch would have it, and the changes; none if it does not conform."""
+        node = self.node(branch)
+        if node is None:
+            return value, []
+        key = (_pointer(at), id(value), id(branch))
+        if key not in run.tried:
+            trial = _Run(run.tried, run.active)
+            outcome = node(value, at, trial)
+            fits = bool(trial.changes) and self.document.conforms(outcome, branch)
+            # The branch and the value are kept, so that their ids stay theirs.
+            run.tried[key] = (outcome, trial.changes if fits else [], (value, branch))
+        outcome, changes, _ = run.tried[key]
+        return outcome, changes
+
+    def _conditional(self, schema: JsonSchema) -> _Node | None:
+        conforms, condition = self.document.conforms, schema["if"]
+        then, otherwise = self.node(schema.get("then")), self.node(schema.get("else"))
+        if then is None and otherwise is None:
+            return None
+
+        def convert(value: Any, at: _At, run: _Run) -> Any:
+            node = then if conforms(value, condition) else otherwise
+            return value if node is None else node(value, at, run)
+
+        return convert
+
+    def _object(self, schema: JsonSchema) -> _Node | None:
+        properties = {name: self.node(sub) for name, sub in _mapping(schema, "properties").items()}
+        patterns = [
+            (pattern, node)
+            for pattern, sub in _mapping(schema, "patternProperties").items()
+            if (node := self.node(sub)) is not None
+        ]
+        rest = self.node(schema.get("additionalProperties"))
+        if rest is None and not patterns and not any(properties.values()):
+            return None
+        if patterns:
+            return _pattern_members(properties, patterns, rest, list(schema["patternProperties"]))
+        return _members(properties, rest)
+
+    def _array(self, schema: JsonSchema) -> _Node | None:
+        # Drafts up to 2019-09 wrote prefixItems as a list under "items".
+        items = schema.get("items")
+        first = [
+            self.node(sub) for sub in _listed(schema, "prefixItems") or _listed(schema, "items")
+        ]
+        rest = self.node(schema.get("additionalItems") if isinstance(items, list) else items)
+        if rest is None and not any(first):
+            return None
+        return _items(first, rest)
+
+
+class _Run:
+    """One pass over one value. Collects changes; branches are tried on a run of their own."""
+
+    __slots__ = ("active", "changes", "tried")
+
+    def __init__(self, tried: _Tried, active: set[tuple[int, int]]) -> None:
+        self.changes: list[Change] = []
+        # What a branch made of a value, so that unions within unions are tried once each.
+        self.tried = tried
+        # References under way, each at its place.
+        self.active = active
+
+    def changed(self, at: _At, before: Any, after: Any, rule: str) -> Any:
+        """Note a change and return the new value."""
+        self.changes.append(Change(_pointer(at), before, after, rule))
+        return after
+
+
+class _Late:
+    """A conversion that is still being made: schemas may lead back to themselves."""
+
+    __slots__ = ("node",)
+    node: _Node
+
+    def __call__(self, value: Any, at: _At, run: _Run) -> Any:
+        return self.node(value, at, run)
+
+
+def _unchanged(value: Any, at: _At, run: _Run) -> Any:
+    return value
+
+
+def _in_turn(steps: list[_Node]) -> _Node:
+    def convert(value: Any, at: _At, run: _Run) -> Any:
+        for step in steps:
+            value = step(value, at, run)
+        return value
+
+    return convert
+
+
+def _to_kind(kind: str) -> _Node:
+    exact = PYTHON_TYPES[kind]
+
+    def convert(value: Any, at: _At, run: _Run) -> Any:
+        if type(value) is exact or is_of(value, kind):
+            return value
+        new, rule = converted(value, kind)
+        return value if rule is None else run.changed(at, value, new, rule)
+
+    return convert
+
+
+def _to_choice(choices: list[Any]) -> _Node:
+    by_text: dict[str, list[Any]] = {}
+    for choice in choices:
+        text = choice_text(choice)
+        if text is not None:
+            by_text.setdefault(text, []).append(choice)
+    texts = frozenset(choice for choice in choices if isinstance(choice, str))
+
+    def convert(value: Any, at: _At, run: _Run) -> Any:
+        is_text = isinstance(value, str)
+        if value in texts if is_text else any(same(value, choice) for choice in choices):
+            return value
+        found = by_text.get(value if is_text else json_form(value) or "", ())
+        if len(found) != 1:
+            return value
+        return run.changed(at, value, found[0], "text form to choice")
+
+    return convert
+
+
+def _members(properties: dict[str, _Node | None], rest: _Node | None) -> _Node:
+    get = properties.get
+
+    def convert(value: Any, at: _At, run: _Run) -> Any:
+        depth = at[2] + 1
+        if not isinstance(value, dict) or depth > _MAX_DEPTH:
+            return value
+        changed = None
+        for key, item in value.items():
+            node = get(key, rest)
+            if node is None:
+                continue
+            new = node(item, (at, key, depth), run)
+            if new is not item:
+                changed = changed or value.copy()
+                changed[key] = new
+        return changed or value
+
+    return convert
+
+
+def _pattern_members(
+    properties: dict[str, _Node | None],
+    patterns: list[tuple[str, _Node]],
+    rest: _Node | None,
+    all_patterns: list[str],
+) -> _Node:
+    def applied(key: str) -> list[_Node]:
+        nodes = [node for pattern, node in patterns if found_in(pattern, key, unreadable=False)]
+        own = properties.get(key)
+        if own is not None:
+            nodes.insert(0, own)
+        if nodes or rest is None or key in properties:
+            return nodes
+        return [] if any(found_in(pattern, key) for pattern in all_patterns) else [rest]
+
+    def convert(value: Any, at: _At, run: _Run) -> Any:
+        depth = at[2] + 1
+        if not isinstance(value, dict) or depth > _MAX_DEPTH:
+            return value
+        changed = dict(value)
+        for key in value:
+            place = (at, key, depth)
+            for node in applied(key):
+                changed[key] = node(changed[key], place, run)
+        return changed if any(changed[key] is not item for key, item in value.items()) else value
+
+    return convert
+
+
+def _items(first: list[_Node | None], rest: _Node | None) -> _Node:
+    length = len(first)
+
+    def convert(value: Any, at: _At, run: _Run) -> Any:
+        depth = at[2] + 1
+        if not isinstance(value, list) or depth > _MAX_DEPTH:
+            return value
+        changed = None
+        for index, item in enumerate(value):
+            node = first[index] if index < length else rest
+            if node is None:
+                continue
+            new = node(item, (at, index, depth), run)
+            if new is not item:
+                changed = changed or value.copy()
+                changed[index] = new
+        return changed or value
+
+    return convert
+
+
+def _pointer(at: _At) -> str:
+    steps: list[str] = []
+    while at[0] is not None:
+        steps.append(escaped(str(at[1])))
+        at = at[0]
+    return "".join(f"/{step}" for step in reversed(steps))
 
 
 def _listed(schema: JsonSchema, keyword: str) -> list[Any]:
@@ -84,250 +403,6 @@ def _listed(schema: JsonSchema, keyword: str) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-class _Run:
-    """One pass over one document. Collects changes; branches are tried on a run of their own."""
-
-    def __init__(self, document: Document, tried: _Tried, active: set[tuple[str, int]]) -> None:
-        self.document = document
-        self.changes: list[Change] = []
-        # What a branch made of a value, so that unions within unions are tried once each.
-        self.tried = tried
-        # Schemas under way at each place: one that comes back to itself says nothing new.
-        self.active = active
-
-    def value(self, value: Any, schema: Any, pointer: str, depth: int) -> Any:
-        here = (pointer, id(schema))
-        if not isinstance(schema, dict) or depth > _MAX_DEPTH or here in self.active:
-            return value
-        self.active.add(here)
-        try:
-            return self._value(value, schema, pointer, depth)
-        finally:
-            self.active.discard(here)
-
-    def _value(self, value: Any, schema: JsonSchema, pointer: str, depth: int) -> Any:
-        if "$ref" in schema:
-            target = self.document.resolve(schema["$ref"])
-            value = self.value(value, target, pointer, depth + 1)
-        for part in _listed(schema, "allOf"):
-            value = self.value(value, part, pointer, depth + 1)
-        value = self._to_type(value, schema, pointer, depth)
-        for keyword in ("anyOf", "oneOf"):
-            if branches := _listed(schema, keyword):
-                value = self._to_branch(value, branches, pointer, depth)
-        value = self._conditional(value, schema, pointer, depth)
-        if isinstance(value, dict):
-            return self._object(value, schema, pointer, depth)
-        if isinstance(value, list):
-            return self._array(value, schema, pointer, depth)
-        return value
-
-    def _to_type(self, value: Any, schema: JsonSchema, pointer: str, depth: int) -> Any:
-        choices = [schema["const"]] if "const" in schema else schema.get("enum")
-        if isinstance(choices, list):
-            return self._to_choice(value, choices, pointer)
-        kinds = schema.get("type")
-        if isinstance(kinds, list):
-            branches = [{**schema, "type": kind} for kind in kinds]
-            return self._to_branch(value, branches, pointer, depth)
-        if not isinstance(kinds, str) or _is_of(value, kinds):
-            return value
-        converted, rule = _converted(value, kinds)
-        return value if rule is None else self._changed(pointer, value, converted, rule)
-
-    def _to_choice(self, value: Any, choices: list[Any], pointer: str) -> Any:
-        if any(same(value, choice) for choice in choices):
-            return value
-        text = value if isinstance(value, str) else _text(value)
-        found = [choice for choice in choices if text is not None and text == _choice_text(choice)]
-        if len(found) != 1:
-            return value
-        return self._changed(pointer, value, found[0], "text form to choice")
-
-    def _to_branch(self, value: Any, branches: list[Any], pointer: str, depth: int) -> Any:
-        if any(self.document.conforms(value, branch) for branch in branches):
-            return value
-        whole, rule = _converted(value, "integer") if isinstance(value, float) else (value, None)
-        if rule and any(self.document.conforms(whole, branch) for branch in branches):
-            return self._changed(pointer, value, whole, rule)
-        outcomes: list[tuple[Any, list[Change]]] = []
-        for branch in branches:
-            outcome, changes = self._trial(value, branch, pointer, depth)
-            if changes and not any(same(outcome, other) for other, _ in outcomes):
-                outcomes.append((outcome, changes))
-        if len(outcomes) != 1:
-            return value
-        outcome, changes = outcomes[0]
-        self.changes += changes
-        return outcome
-
-    def _trial(self, value: Any, branch: Any, pointer: str, depth: int) -> tuple[Any, list[Change]]:
-        """The value as a branch would have it, and the changes; none if it does not conform."""
-        key = (pointer, id(value), id(branch))
-        if key not in self.tried:
-            run = _Run(self.document, self.tried, self.active)
-            outcome = run.value(value, branch, pointer, depth + 1)
-            fits = bool(run.changes) and self.document.conforms(outcome, branch)
-            # The branch and the value are kept, so that their ids stay theirs.
-            self.tried[key] = (outcome, run.changes if fits else [], (value, branch))
-        outcome, changes, _ = self.tried[key]
-        return outcome, changes
-
-    def _conditional(self, value: Any, schema: JsonSchema, pointer: str, depth: int) -> Any:
-        if "if" not in schema:
-            return value
-        holds = self.document.conforms(value, schema["if"])
-        return self.value(value, schema.get("then" if holds else "else"), pointer, depth + 1)
-
-    def _object(self, value: Any, schema: JsonSchema, pointer: str, depth: int) -> Any:
-        built = {
-            key: self._through(
-                item, _property_schemas(schema, key), f"{pointer}/{escaped(key)}", depth
-            )
-            for key, item in value.items()
-        }
-        return _kept_if_same(value, built, value.keys())
-
-    def _array(self, value: Any, schema: JsonSchema, pointer: str, depth: int) -> Any:
-        # Drafts up to 2019-09 wrote prefixItems as a list under "items".
-        items = schema.get("items")
-        prefix = _listed(schema, "prefixItems") or _listed(schema, "items")
-        rest = schema.get("additionalItems") if isinstance(items, list) else items
-        built = [
-            self.value(
-                item,
-                prefix[index] if index < len(prefix) else rest,
-                f"{pointer}/{index}",
-                depth + 1,
-            )
-            for index, item in enumerate(value)
-        ]
-        return _kept_if_same(value, built, range(len(value)))
-
-    def _through(self, value: Any, schemas: list[Any], pointer: str, depth: int) -> Any:
-        for schema in schemas:
-            value = self.value(value, schema, pointer, depth + 1)
-        return value
-
-    def _changed(self, pointer: str, before: Any, after: Any, rule: str) -> Any:
-        self.changes.append(Change(pointer, before, after, rule))
-        return after
-
-
-def same(one: Any, other: Any) -> bool:
-    """Whether two JSON values are equal, ``true`` and ``1``, and ``1`` and ``1.0``, kept apart."""
-    if type(one) is not type(other):
-        return False
-    if isinstance(one, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    if isinstance(one, list):
-        return len(one) == len(other) and all(map(same, one, other))
-    return bool(one == other)
-
-
-def escaped(key: str) -> str:
-    """A key as one step of a JSON Pointer (RFC 6901)."""
-    return key.replace("~", "~0").replace("/", "~1")
-
-
-def _is_of(value: Any, kind: str) -> bool:
-    if kind == "integer":
-        return isinstance(value, int) and not isinstance(value, bool)
-    if kind == "number":
-        return isinstance(value, (int, float)) and not isinstance(value, bool)
-    expected = {"string": str, "boolean": bool, "array": list, "object": dict, "null": type(None)}
-    # An unknown type name asks for nothing that this could convert to.
-    return kind not in expected or isinstance(value, expected[kind])
-
-
-def _converted(value: Any, kind: str) -> tuple[Any, str | None]:
-    """The value as ``kind`` and the rule's name; no rule where no reading is certain."""
-    if isinstance(value, str):
-        return _from_text(value, kind)
-    if kind == "integer" and isinstance(value, float):
-        exact = value.is_integer() and abs(value) <= _MAX_EXACT_DOUBLE
-        return (int(value), "number to integer") if exact else (value, None)
-    if kind == "string":
-        text = _text(value)
-        name = "boolean" if isinstance(value, bool) else "number"
-        return (text, f"{name} to text") if text is not None else (value, None)
-    return value, None
-
-
-def _from_text(text: str, kind: str) -> tuple[Any, str | None]:
-    if kind == "integer":
-        return _integer_from(text)
-    if kind == "number":
-        return _number_from(text)
-    if kind == "boolean":
-        folded = text.lower() if text.isascii() else ""
-        return (
-            (folded == "true", "text to boolean") if folded in ("true", "false") else (text, None)
-        )
-    if kind == "null":
-        return (None, "text to null") if text == "null" else (text, None)
-    if kind in ("array", "object"):
-        return _container_from(text, kind)
-    return text, None
-
-
-def _integer_from(text: str) -> tuple[Any, str | None]:
-    # 20 characters hold every 64-bit integer; longer text is not worth parsing.
-    if len(text) > 20 or not _INTEGER.fullmatch(text):
-        return text, None
-    number = int(text)
-    exact = -_MAX_INTEGER <= number < _MAX_INTEGER
-    return (number, "text to integer") if exact else (text, None)
-
-
-def _number_from(text: str) -> tuple[Any, str | None]:
-    if not _NUMBER.fullmatch(text):
-        return text, None
-    if _INTEGER.fullmatch(text):
-        number, rule = _integer_from(text)
-        return number, rule and "text to number"
-    decimal = float(text)
-    return (decimal, "text to number") if math.isfinite(decimal) else (text, None)
-
-
-def _container_from(text: str, kind: str) -> tuple[Any, str | None]:
-    opening = "[" if kind == "array" else "{"
-    if not text.lstrip().startswith(opening):
-        return text, None
-    try:
-        value = decode_json(text)
-    except ValueError:
-        return text, None
-    return value, f"JSON text to {kind}"
-
-
-def _text(value: Any) -> str | None:
-    """The JSON text of a number or boolean; ``None`` for all else, and for NaN and infinities."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 64:
-        return None
-    return json.dumps(value) if isinstance(value, (bool, int, float)) else None
-
-
-def _choice_text(choice: Any) -> str | None:
-    if isinstance(choice, str):
-        return choice
-    return "null" if choice is None else _text(choice)
-
-
-def _property_schemas(schema: JsonSchema, key: str) -> list[Any]:
-    """The subschemas that apply to the value under ``key``."""
-    properties = schema.get("properties")
-    found = [properties[key]] if isinstance(properties, dict) and key in properties else []
-    patterns = schema.get("patternProperties")
-    if isinstance(patterns, dict):
-        found += [
-            sub for pattern, sub in patterns.items() if found_in(pattern, key, unreadable=False)
-        ]
-    return found or [schema.get("additionalProperties")]
-
-
-def _kept_if_same(old: Any, new: Any, keys: Any) -> Any:
-    """The old container if no item was replaced, so that an untouched value stays itself."""
-    return old if all(old[key] is new[key] for key in keys) else new
+def _mapping(schema: JsonSchema, keyword: str) -> dict[str, Any]:
+    found = schema.get(keyword)
+    return found if isinstance(found, dict) else {}

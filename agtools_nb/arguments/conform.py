@@ -1,22 +1,36 @@
-"""One JSON Schema document, ready to be asked: does this conform, where does this ref lead.
+"""One JSON Schema document, ready to be asked: does this conform, and if not, why.
 
-``jsonschema`` is imported on first use: beside JupyterLab it takes over a second,
-because it then finds a checker of internationalized addresses that builds its
+Whether a value conforms is answered by compiled checks where there are any; why not,
+by ``jsonschema``. That is imported on first use: beside JupyterLab it takes over a
+second, because it then finds a checker of internationalized addresses that builds its
 grammar on import.
 """
 
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from agtools_nb.arguments.checker import (
+    Check,
+    Compiler,
+    UncompiledError,
+    is_without_repeats,
+    leads_to_itself,
+)
 from agtools_nb.arguments.patterns import found_in
+from agtools_nb.define.subschemas import MISSING, resolve
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
     from jsonschema.protocols import Validator
+
+_DRAFTS = {
+    "https://json-schema.org/draft/2020-12/schema": False,
+    "http://json-schema.org/draft-07/schema": True,
+}
+"""Drafts whose schemas are compiled, and whether they are draft 7."""
 
 
 class Document:
@@ -25,21 +39,21 @@ class Document:
     References are followed inside the document only; nothing is ever fetched.
 
     Args:
-        schema: The root schema.
+        schema: The root schema. It must not change while this document is in use.
+
+    Attributes:
+        schema: The root schema; ``{}`` for what is none.
     """
 
     def __init__(self, schema: Any) -> None:
-        from jsonschema import Draft202012Validator
-        from jsonschema.validators import validator_for
-
         root = schema if isinstance(schema, (dict, bool)) else {}
         if isinstance(root, dict):
             # Of another type these two name nothing, and break whoever reads them.
-            named = ("$schema", "$id")
-            root = {k: v for k, v in root.items() if k not in named or isinstance(v, str)}
+            for name in ("$schema", "$id"):
+                if not isinstance(root.get(name, ""), str):
+                    root = {key: value for key, value in root.items() if key != name}
         self.schema = root
-        kind = _strict(validator_for(root, default=Draft202012Validator))
-        self._validator = kind(root, registry=_no_schemas())
+        self._checks: dict[int, tuple[Any, Check | None]] = {}
 
     def conforms(self, value: Any, schema: Any = None) -> bool:
         """Whether ``value`` fits ``schema``, a part of this document (default: the root).
@@ -47,16 +61,39 @@ class Document:
         A schema that cannot be judged (a broken reference, a bad pattern) is
         taken as fitting: what it meant is for the tool to say.
         """
+        if schema is None:
+            schema = self.schema
+        if self.is_endless:
+            return True
+        check = self._check(schema)
+        if check is not None:
+            try:
+                return check(value)
+            except RecursionError:
+                # The value, or a schema that leads to itself without end.
+                return True
         return next(self.errors(value, schema), None) is None
+
+    def surely_conforms(self, value: Any) -> bool:
+        """Whether ``value`` fits the root, asked of the compiled checks only."""
+        if self.is_endless:
+            return True
+        check = self._check(self.schema)
+        try:
+            return check is not None and check(value)
+        except RecursionError:
+            return False
 
     def errors(self, value: Any, schema: Any = None) -> Iterator[ValidationError]:
         """Yield what does not fit, in the order of the schema."""
-        validator = self._validator
-        if schema is not None:
-            if not isinstance(schema, (dict, bool)):
-                return
-            validator = validator.evolve(schema=schema)
+        if self.is_endless:
+            return
         try:
+            validator = self._validator
+            if schema is not None:
+                if not isinstance(schema, (dict, bool)):
+                    return
+                validator = validator.evolve(schema=schema)
             yield from validator.iter_errors(value)
         except (KeyboardInterrupt, GeneratorExit):
             raise
@@ -68,6 +105,11 @@ class Document:
 
     def resolve(self, ref: Any) -> Any:
         """The schema that a reference leads to; ``None`` if it leads nowhere."""
+        found = resolve(ref, self.schema)
+        return self._found_by_name(ref) if found is MISSING else found
+
+    def _found_by_name(self, ref: Any) -> Any:
+        """What an anchor or an embedded ``$id`` names."""
         from referencing.exceptions import Unresolvable
         from referencing.jsonschema import DRAFT202012
 
@@ -78,6 +120,49 @@ class Document:
             return _no_schemas().resolver_with_root(resource).lookup(ref).contents
         except (Unresolvable, ValueError, TypeError, AttributeError, KeyError):
             return None
+
+    def _check(self, schema: Any) -> Check | None:
+        found = self._checks.get(id(schema))
+        if found is None:
+            # The schema is kept beside its check, so that its id stays its own.
+            found = self._checks[id(schema)] = (schema, self._compiled(schema))
+        return found[1]
+
+    def _compiled(self, schema: Any) -> Check | None:
+        compiler = self._compiler
+        try:
+            return None if compiler is None else compiler.compile(schema)
+        except (UncompiledError, RecursionError, TypeError):
+            return None
+
+    @functools.cached_property
+    def is_endless(self) -> bool:
+        """Whether a schema applies itself again to one value: nothing can be said by it."""
+        try:
+            return leads_to_itself(self.schema)
+        except RecursionError:
+            return True
+
+    @functools.cached_property
+    def _compiler(self) -> Compiler | None:
+        draft7 = False
+        if isinstance(self.schema, dict) and "$schema" in self.schema:
+            draft = self.schema["$schema"].removesuffix("#")
+            if draft not in _DRAFTS:
+                return None
+            draft7 = _DRAFTS[draft]
+        try:
+            return Compiler(self.schema, draft7=draft7)
+        except (UncompiledError, RecursionError):
+            return None
+
+    @functools.cached_property
+    def _validator(self) -> Validator:
+        from jsonschema import Draft202012Validator
+        from jsonschema.validators import validator_for
+
+        kind = _strict(validator_for(self.schema, default=Draft202012Validator))
+        return kind(self.schema, registry=_no_schemas())
 
 
 @functools.cache
@@ -94,7 +179,12 @@ def _strict(base: type[Validator]) -> type[Validator]:
     from jsonschema.validators import extend
 
     checker = base.TYPE_CHECKER.redefine("integer", _is_integer)
-    own = {"pattern": _pattern, "uniqueItems": _unique_items}
+    own = {
+        "pattern": _pattern,
+        "uniqueItems": _unique_items,
+        "patternProperties": _pattern_properties,
+        "additionalProperties": _additional_properties,
+    }
     kind: type[Validator] = extend(base, own, type_checker=checker)  # type: ignore[no-untyped-call]
     return kind
 
@@ -114,7 +204,41 @@ def _unique_items(validator: Any, asked: Any, value: Any, schema: Any) -> Iterat
     """In linear time; jsonschema compares each item with each other."""
     from jsonschema.exceptions import ValidationError
 
-    if asked is True and isinstance(value, list):
-        texts = {json.dumps(item, sort_keys=True) for item in value}
-        if len(texts) < len(value):
-            yield ValidationError("items repeat")
+    if asked is True and isinstance(value, list) and not is_without_repeats(value):
+        yield ValidationError("items repeat")
+
+
+def _pattern_properties(
+    validator: Any, patterns: Any, value: Any, schema: Any
+) -> Iterator[ValidationError]:
+    if not isinstance(value, dict):
+        return
+    for pattern, sub in patterns.items():
+        for key, item in value.items():
+            if found_in(pattern, key):
+                yield from validator.descend(item, sub, path=key, schema_path=pattern)
+
+
+def _additional_properties(
+    validator: Any, rest: Any, value: Any, schema: Any
+) -> Iterator[ValidationError]:
+    """One error for all unknown keys if none is allowed."""
+    from jsonschema.exceptions import ValidationError
+
+    if not isinstance(value, dict):
+        return
+    unknown = list(unknown_keys(value, schema))
+    if rest is False and unknown:
+        yield ValidationError("unknown keys")
+    elif isinstance(rest, dict):
+        for key in unknown:
+            yield from validator.descend(value[key], rest, path=key)
+
+
+def unknown_keys(value: dict[str, Any], schema: Any) -> Iterator[str]:
+    """The keys of an object that neither ``properties`` nor ``patternProperties`` name."""
+    known = schema.get("properties", {})
+    patterns = schema.get("patternProperties", {})
+    for key in value:
+        if key not in known and not any(found_in(pattern, key) for pattern in patterns):
+            yield key

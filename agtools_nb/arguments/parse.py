@@ -11,6 +11,8 @@ from agtools_nb.errors import ArgumentsError
 from agtools_nb.jsonable import jsonable, shorten
 
 _SHOWN = 80
+MAX_NESTING = 200
+"""Levels of nesting that arguments may have; what is deeper is refused, not followed."""
 
 
 def parse_arguments(raw: Any) -> dict[str, Any]:
@@ -28,6 +30,8 @@ def parse_arguments(raw: Any) -> dict[str, Any]:
     if raw is None:
         return {}
     if isinstance(raw, Mapping):
+        if is_nested_beyond(MAX_NESTING, raw):
+            raise _too_deep()
         return _plain(raw)
     if isinstance(raw, (bytes, bytearray)):
         raw = bytes(raw).decode("utf-8", "replace")
@@ -41,7 +45,24 @@ def parse_arguments(raw: Any) -> dict[str, Any]:
         value = _decode(value)
     if not isinstance(value, dict):
         raise _not_an_object(value)
+    if is_nested_beyond(MAX_NESTING, value):
+        raise _too_deep()
     return value
+
+
+def is_nested_beyond(levels: int, value: Any) -> bool:
+    """Whether containers hold containers more than ``levels`` deep; in linear time."""
+    level = [value]
+    for _ in range(levels):
+        level = [
+            inner
+            for item in level
+            if isinstance(item, (Mapping, list, tuple))
+            for inner in (item.values() if isinstance(item, Mapping) else item)
+        ]
+        if not level:
+            return False
+    return any(isinstance(item, (Mapping, list, tuple)) and item for item in level)
 
 
 def decode_json(text: str) -> Any:
@@ -53,7 +74,7 @@ def decode_json(text: str) -> Any:
     try:
         value = json.loads(text, strict=False, parse_constant=_refuse_constant, parse_float=_finite)
     except RecursionError:
-        raise ValueError("it is nested too deeply") from None
+        raise ValueError(f"it is nested more than {MAX_NESTING} levels deep") from None
     # Half of a surrogate pair is no character, and no message could carry it on.
     return jsonable(value) if "\\ud" in text.lower() else value
 
@@ -88,6 +109,12 @@ def _decode(text: str) -> Any:
         raise ArgumentsError(
             f"The arguments are not JSON: {error}. Send one JSON object."
         ) from error
+
+
+def _too_deep() -> ArgumentsError:
+    return ArgumentsError(
+        f"The arguments are nested more than {MAX_NESTING} levels deep; send flatter ones."
+    )
 
 
 def _not_an_object(value: Any) -> ArgumentsError:

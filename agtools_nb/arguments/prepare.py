@@ -9,7 +9,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from agtools_nb.arguments.coerce import coerce, escaped
+from agtools_nb.arguments.coerce import coerce
+from agtools_nb.arguments.conversions import escaped
 from agtools_nb.arguments.parse import parse_arguments
 from agtools_nb.arguments.validate import (
     first_of_each_place,

@@ -7,8 +7,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from agtools_nb.arguments.coerce import escaped
 from agtools_nb.arguments.conform import Document
+from agtools_nb.arguments.conversions import escaped
 from agtools_nb.arguments.patterns import found_in
 from agtools_nb.calls import Fault
 from agtools_nb.define.describe import bounds_text, expected_text, type_text

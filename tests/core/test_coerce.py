@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from agtools_nb import coerce
-from agtools_nb.arguments.coerce import same
+from agtools_nb.arguments.conversions import same
 from agtools_nb.arguments.conform import Document
 from core.schemas import JSON, SCHEMAS
 

@@ -150,7 +150,7 @@ class TestReading:
             ),
             ('{"count": 1', "not JSON"),
             ('{"count": NaN}', "NaN is not JSON"),
-            ("[" * 200_000, "nested too deeply"),
+            ("[" * 200_000, "nested more than 200 levels"),
             ('{"count": ' + "9" * 5000 + "}", "not JSON"),
         ],
         ids=lambda item: str(item)[:30],
