@@ -1,0 +1,32 @@
+"""What providers send and are sent: declarations, calls and replies.
+
+==================  ==========================================================================
+provider            declaration
+==================  ==========================================================================
+openai              chat completions: ``{"type": "function", "function": {..., "parameters"}}``
+openai-responses    the same in one level, with ``strict``
+anthropic           messages: ``{"name", "description", "input_schema"}``
+gemini              ``FunctionDeclaration``: ``parameters``, or ``parametersJsonSchema``
+mcp                 ``tools/list``: ``inputSchema``, ``outputSchema``, ``annotations``
+==================  ==========================================================================
+"""
+
+from agtools_nb.define.wire.declared import (
+    PROVIDERS,
+    Declared,
+    Provider,
+    declaration,
+    read_declaration,
+    why_not_strict,
+)
+from agtools_nb.define.wire.unset import without_unset
+
+__all__ = [
+    "PROVIDERS",
+    "Declared",
+    "Provider",
+    "declaration",
+    "read_declaration",
+    "why_not_strict",
+    "without_unset",
+]
