@@ -46,6 +46,7 @@ class Compiler:
         for node in walk(root):
             if node is not root and {"$id", "id"} & node.keys() and "$ref" not in node:
                 raise UncompiledError("$id")
+        self._closing = _closing_references(root)
 
     def compile(self, schema: Any) -> Check:
         """Return the check of a schema of this document.
@@ -81,7 +82,7 @@ class Compiler:
     def _combined(self, schema: JsonSchema) -> Check:
         if self.draft7 and "$ref" in schema:
             # There, whatever stands beside a reference says nothing.
-            return self._reference(schema["$ref"])
+            return self._reference(schema)
         if _LEFT_TO_JSONSCHEMA & schema.keys():
             raise UncompiledError("keyword")
         checks = [check for check in self._checks(schema) if check is not _anything]
@@ -110,11 +111,13 @@ class Compiler:
             if keywords & schema.keys()
         ]
         if "$ref" in schema:
-            found.append(self._reference(schema["$ref"]))
+            found.append(self._reference(schema))
         return found
 
-    def _reference(self, ref: Any) -> Check:
-        target = resolve(ref, self.root)
+    def _reference(self, schema: JsonSchema) -> Check:
+        if id(schema) in self._closing:
+            return _anything
+        target = resolve(schema["$ref"], self.root)
         if target is MISSING:
             raise UncompiledError("$ref")
         return self.check(target)
@@ -241,22 +244,29 @@ _ARRAYS = frozenset(
 _BRANCHES = frozenset(("allOf", "anyOf", "oneOf", "not", "if"))
 
 
-def leads_to_itself(root: Any) -> bool:
-    """Whether some schema applies itself again to the very value that it is applied to."""
+def _closing_references(root: Any) -> set[int]:
+    """Ids of the schemas whose ``$ref`` leads a value back to where it came from at once.
+
+    Such a reference says nothing, and following it would not end. What else the
+    document asks for still counts.
+    """
+    closing: set[int] = set()
     done: set[int] = set()
 
-    def loops(schema: Any, under_way: tuple[int, ...]) -> bool:
+    def visit(schema: Any, path: list[Any]) -> None:
         if not isinstance(schema, dict) or id(schema) in done:
-            return False
-        if id(schema) in under_way:
-            return True
-        found = any(
-            loops(part, (*under_way, id(schema))) for part in _applied_in_place(schema, root)
-        )
+            return
+        at = next((place for place, one in enumerate(path) if one is schema), None)
+        if at is not None:
+            closing.add(next(id(one) for one in reversed(path[at:]) if "$ref" in one))
+            return
+        for part in _applied_in_place(schema, root):
+            visit(part, [*path, schema])
         done.add(id(schema))
-        return found
 
-    return any(loops(node, ()) for node in walk(root))
+    for node in walk(root):
+        visit(node, [])
+    return closing
 
 
 def _applied_in_place(schema: JsonSchema, root: Any) -> Iterator[Any]:

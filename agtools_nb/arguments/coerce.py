@@ -24,6 +24,7 @@ from agtools_nb.arguments.conversions import (
     json_form,
     same,
 )
+from agtools_nb.arguments.parse import MAX_NESTING, is_nested_beyond
 from agtools_nb.arguments.patterns import found_in
 from agtools_nb.calls import Change
 from agtools_nb.define.subschemas import JsonSchema
@@ -68,6 +69,8 @@ def coerce(arguments: Any, schema: Mapping[str, Any] | bool) -> Coerced:
         arguments: Any JSON value.
         schema: A JSON Schema, draft 7 or 2020-12.
     """
+    if is_nested_beyond(MAX_NESTING, arguments):
+        return Coerced(arguments, ())
     return Coercion(Document(schema)).apply(arguments)
 
 
@@ -279,10 +282,23 @@ def _unchanged(value: Any, at: _At, run: _Run) -> Any:
 
 
 def _in_turn(steps: list[_Node]) -> _Node:
-    def convert(value: Any, at: _At, run: _Run) -> Any:
+    """What several schemas at one place ask for; if they disagree, nothing is converted."""
+
+    def once(value: Any, at: _At, run: _Run) -> Any:
         for step in steps:
             value = step(value, at, run)
         return value
+
+    def convert(value: Any, at: _At, run: _Run) -> Any:
+        before = len(run.changes)
+        new = once(value, at, run)
+        if len(run.changes) > before:
+            again = _Run(run.tried, run.active)
+            once(new, at, again)
+            if again.changes:
+                del run.changes[before:]
+                return value
+        return new
 
     return convert
 
@@ -361,9 +377,8 @@ def _pattern_members(
             return value
         changed = dict(value)
         for key in value:
-            place = (at, key, depth)
-            for node in applied(key):
-                changed[key] = node(changed[key], place, run)
+            if nodes := applied(key):
+                changed[key] = _in_turn(nodes)(changed[key], (at, key, depth), run)
         return changed if any(changed[key] is not item for key, item in value.items()) else value
 
     return convert

@@ -17,7 +17,6 @@ from agtools_nb.arguments.checker import (
     Compiler,
     UncompiledError,
     is_without_repeats,
-    leads_to_itself,
 )
 from agtools_nb.arguments.patterns import found_in
 from agtools_nb.define.subschemas import MISSING, resolve
@@ -63,8 +62,6 @@ class Document:
         """
         if schema is None:
             schema = self.schema
-        if self.is_endless:
-            return True
         check = self._check(schema)
         if check is not None:
             try:
@@ -76,8 +73,6 @@ class Document:
 
     def surely_conforms(self, value: Any) -> bool:
         """Whether ``value`` fits the root, asked of the compiled checks only."""
-        if self.is_endless:
-            return True
         check = self._check(self.schema)
         try:
             return check is not None and check(value)
@@ -86,8 +81,6 @@ class Document:
 
     def errors(self, value: Any, schema: Any = None) -> Iterator[ValidationError]:
         """Yield what does not fit, in the order of the schema."""
-        if self.is_endless:
-            return
         try:
             validator = self._validator
             if schema is not None:
@@ -134,14 +127,6 @@ class Document:
             return None if compiler is None else compiler.compile(schema)
         except (UncompiledError, RecursionError, TypeError):
             return None
-
-    @functools.cached_property
-    def is_endless(self) -> bool:
-        """Whether a schema applies itself again to one value: nothing can be said by it."""
-        try:
-            return leads_to_itself(self.schema)
-        except RecursionError:
-            return True
 
     @functools.cached_property
     def _compiler(self) -> Compiler | None:

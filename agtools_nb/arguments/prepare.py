@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
-
-from agtools_nb.arguments.coerce import coerce
 from agtools_nb.arguments.conversions import escaped
 from agtools_nb.arguments.parse import parse_arguments
+from agtools_nb.arguments.plan import Plan, is_plain, plan_of
 from agtools_nb.arguments.validate import (
+    faults_in,
     first_of_each_place,
     got_text,
     make_fault,
     secret_parameters,
     top_of,
-    validate,
     without_value,
 )
 from agtools_nb.calls import Change, Fault
@@ -26,6 +23,9 @@ from agtools_nb.context import copied
 from agtools_nb.define import Tool
 from agtools_nb.errors import ArgumentsError
 from agtools_nb.jsonable import clean_text, jsonable, shorten
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,18 +69,28 @@ def prepare(tool: Tool, raw: Any) -> Prepared:
             names something that is not defined.
     """
     try:
-        given = parse_arguments(raw)
+        given = dict(raw) if is_plain(raw) else parse_arguments(raw)
     except ArgumentsError as error:
         return Prepared(None, None, error=f"{error} {_how_to_call(tool)}")
-    values = _values(tool, given)
-    if not isinstance(values, ValidationError):
-        return _ready(tool, given, values, ())
-    coerced = coerce(given, tool.input_schema)
+    return prepare_parsed(tool, plan_of(tool), given)
+
+
+def prepare_parsed(tool: Tool, plan: Plan, given: dict[str, Any]) -> Prepared:
+    """The same for arguments that have been read into JSON values nobody else holds."""
+    values = plan.values(given)
+    if isinstance(values, dict):
+        return _ready(plan, given, values, ())
+    coerced = plan.coerced(given)
     if coerced.changes:
-        values = _values(tool, coerced.value)
-        if not isinstance(values, ValidationError):
-            return _ready(tool, coerced.value, values, coerced.changes)
-    faults = first_of_each_place(_all_faults(tool, coerced.value, values))
+        values = plan.values(coerced.value)
+        if isinstance(values, dict):
+            return _ready(plan, coerced.value, values, coerced.changes)
+    values = plan.judged(coerced.value)
+    if isinstance(values, dict):
+        return _ready(plan, coerced.value, values, coerced.changes)
+    faults = first_of_each_place(_all_faults(plan, coerced.value, values)) or (
+        make_fault("", "what the schema asks for", got_text(coerced.value)),
+    )
     return Prepared(coerced.value, None, coerced.changes, faults, _error_text(tool, faults))
 
 
@@ -94,39 +104,28 @@ def unchecked(raw: Any) -> Prepared:
 
 
 def _ready(
-    tool: Tool, arguments: dict[str, Any], values: dict[str, Any], changes: tuple[Change, ...]
+    plan: Plan, arguments: dict[str, Any], values: dict[str, Any], changes: tuple[Change, ...]
 ) -> Prepared:
-    defaults = {
-        parameter.name: parameter.schema["default"]
-        for parameter in tool.parameters
-        if "default" in parameter.schema and parameter.name not in arguments
-    }
-    return Prepared({**arguments, **defaults}, values, changes, defaulted=tuple(defaults))
+    missing = [name for name in plan.defaults if name not in arguments]
+    if missing:
+        arguments = {**arguments, **{name: plan.defaults[name] for name in missing}}
+    return Prepared(arguments, values, changes, defaulted=tuple(missing))
 
 
-def _values(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any] | ValidationError:
-    """The arguments as Python values.
-
-    Strict, so that "yes" is no boolean, and from JSON text, so that a date or an
-    enum member may come as the text that its schema asks for.
-    """
-    try:
-        return tool.adapter.validate_json(json.dumps(arguments), strict=True)
-    except ValidationError as error:
-        return error
-
-
-def _all_faults(tool: Tool, arguments: dict[str, Any], error: ValidationError) -> Iterator[Fault]:
+def _all_faults(
+    plan: Plan, arguments: dict[str, Any], error: ValidationError | None
+) -> Iterator[Fault]:
     """What the schema finds, then what only the Python types know (a validator, a date).
 
     Pydantic tells of every branch of a union that did not fit, so it is heard
     only about parameters that the schema finds nothing wrong with.
     """
-    found = validate(arguments, tool.input_schema)
+    found = faults_in(arguments, plan.document)
     yield from found
-    secret = secret_parameters(tool.input_schema)
+    secret = secret_parameters(plan.document.schema)
     judged = {top_of(fault.pointer) for fault in found}
-    for detail in error.errors(include_url=False, include_context=False):
+    details = error.errors(include_url=False, include_context=False) if error else ()
+    for detail in details:
         pointer, value = _place(detail["loc"], arguments)
         if top_of(pointer) in judged or (found and not pointer):
             continue

@@ -7,9 +7,9 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from agtools_nb.arguments.conform import Document
+from agtools_nb.arguments.conform import Document, unknown_keys
 from agtools_nb.arguments.conversions import escaped
-from agtools_nb.arguments.patterns import found_in
+from agtools_nb.arguments.parse import MAX_NESTING, is_nested_beyond
 from agtools_nb.calls import Fault
 from agtools_nb.define.describe import bounds_text, expected_text, type_text
 from agtools_nb.jsonable import jsonable, shorten
@@ -36,7 +36,15 @@ def validate(arguments: Any, schema: Mapping[str, Any] | bool) -> tuple[Fault, .
     Returns:
         At most 20 faults, one a place, in the order of the schema.
     """
-    document = Document(schema)
+    if is_nested_beyond(MAX_NESTING, arguments):
+        return (too_deep_fault(),)
+    return faults_in(arguments, Document(schema))
+
+
+def faults_in(arguments: Any, document: Document) -> tuple[Fault, ...]:
+    """The same for a schema that has been made ready."""
+    if document.surely_conforms(arguments):
+        return ()
     secret = secret_parameters(document.schema)
     faults = first_of_each_place(_faults(document.errors(arguments), document))
     return tuple(without_value(f) if top_of(f.pointer) in secret else f for f in faults)
@@ -80,6 +88,11 @@ def without_value(fault: Fault) -> Fault:
     if fault.got == "nothing":
         return fault
     return make_fault(fault.pointer, fault.expected, "something else (not shown)")
+
+
+def too_deep_fault() -> Fault:
+    """The fault of values that are not followed to their end."""
+    return make_fault("", f"at most {MAX_NESTING} levels of nesting", "more")
 
 
 def make_fault(pointer: str, expected: str, got: str, remark: str = "") -> Fault:
@@ -138,20 +151,13 @@ def _missing(
 def _unknown(error: ValidationError, pointer: str, schema: Any) -> Iterator[Fault]:
     known = list(schema.get("properties", {}))
     instance = cast("Any", error.instance)
-    for name in instance:
-        if name in known or any(_fits_pattern(name, schema)):
-            continue
+    for name in unknown_keys(instance, schema):
         close = difflib.get_close_matches(name[:_PLACE_SHOWN], known, n=1)
         remark = f"; did you mean {close[0]!r}?" if close else ""
         allowed = shorten(", ".join(known), 1_000) if known else "none"
         place = f"{pointer}/{escaped(name)}"
         message = f"{shorten(place, _PLACE_SHOWN)}: there is no such parameter{remark}"
         yield Fault(place, "no such key", got_text(instance[name]), f"{message} (known: {allowed})")
-
-
-def _fits_pattern(name: str, schema: Any) -> Iterator[bool]:
-    for pattern in schema.get("patternProperties", {}):
-        yield found_in(pattern, name)
 
 
 def _from_branches(error: ValidationError, pointer: str, document: Document) -> Iterator[Fault]:

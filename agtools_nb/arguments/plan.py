@@ -1,0 +1,124 @@
+"""What is made once for a tool and kept: its compiled schema, its validators, its defaults."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from agtools_nb.arguments.coerce import Coerced, Coercion
+from agtools_nb.arguments.conform import Document
+from agtools_nb.arguments.direct import Validate, direct_validator
+from agtools_nb.jsonable import jsonable
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+    from agtools_nb.define import Tool
+
+_MAX_PLAIN_INTEGER = 2**63
+
+
+class Plan:
+    """How one tool's arguments are read.
+
+    Args:
+        tool: The tool.
+
+    Raises:
+        DefinitionError: The tool turns out not to be one: an annotation names
+            something that is not defined.
+
+    Attributes:
+        defaults: The parameters' defaults that JSON can hold, by name.
+        document: The tool's input schema.
+        direct: A validator of Python values that agrees with strict JSON, if there is one.
+        shares: Whether ``direct`` may hand containers of the input through uncopied.
+    """
+
+    def __init__(self, tool: Tool) -> None:
+        schema = tool.input_schema
+        self.document = Document(schema)
+        properties = schema.get("properties", {})
+        self.defaults: dict[str, Any] = {
+            name: sub["default"]
+            for name, sub in properties.items()
+            if isinstance(sub, dict) and "default" in sub
+        }
+        self._adapter = tool.adapter
+        self.direct: Validate | None = None
+        self.shares = False
+        found = None if self._adapter is None else direct_validator(self._adapter.core_schema)
+        if found is not None:
+            self.direct, self.shares = found
+
+    @cached_property
+    def coercion(self) -> Coercion:
+        """The schema's conversions."""
+        return Coercion(self.document)
+
+    def coerced(self, arguments: Any) -> Coerced:
+        """Return the arguments after coercion against the tool's schema."""
+        return self.coercion.apply(arguments)
+
+    def values(self, arguments: dict[str, Any]) -> dict[str, Any] | ValidationError | None:
+        """The arguments as Python values; pydantic's error or ``None`` if they do not fit.
+
+        Args:
+            arguments: JSON values.
+        """
+        if self.direct is None:
+            return self.judged(arguments)
+        from pydantic import ValidationError
+
+        try:
+            return self.direct(jsonable(arguments) if self.shares else arguments)
+        except ValidationError:
+            return None
+
+    def judged(self, arguments: dict[str, Any]) -> dict[str, Any] | ValidationError | None:
+        """The same, by the judge that has the last word."""
+        if self._adapter is None:
+            return arguments if self.document.conforms(arguments) else None
+        from pydantic import ValidationError
+
+        try:
+            # Strict, so that "yes" is no boolean, and from JSON text, so that a date or an
+            # enum member may come as the text that its schema asks for.
+            return self._adapter.validate_json(json.dumps(arguments), strict=True)
+        except ValidationError as error:
+            return error
+
+
+def plan_of(tool: Tool) -> Plan:
+    """Return the plan of a tool, made at its first use.
+
+    Raises:
+        DefinitionError: The tool turns out not to be one.
+    """
+    plan = _plans.get(tool)
+    if plan is None:
+        plan = _plans[tool] = Plan(tool)
+    return plan
+
+
+_plans: WeakKeyDictionary[Tool, Plan] = WeakKeyDictionary()
+
+
+def is_plain(arguments: Any) -> bool:
+    """Whether arguments are a dict of scalars as JSON has them, and so need no copy."""
+    if type(arguments) is not dict:
+        return False
+    for key, value in arguments.items():
+        kind = type(value)
+        if type(key) is not str:
+            return False
+        if kind is str or kind is bool or value is None:
+            continue
+        if kind is int:
+            if not -_MAX_PLAIN_INTEGER <= value < _MAX_PLAIN_INTEGER:
+                return False
+        elif kind is not float or value - value != 0.0:
+            return False
+    return True
