@@ -7,7 +7,6 @@ the function's own default applies.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, NotRequired, cast, get_args, get_origin
 
@@ -18,7 +17,9 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 from typing_extensions import Doc, TypedDict
 
-from agtools_nb.define.signature import MISSING, UNSENT, Argument, Signature
+from agtools_nb.define.annotations import MISSING
+from agtools_nb.define.checked_schema import is_json
+from agtools_nb.define.signature import UNSENT, Argument, Signature, is_field
 from agtools_nb.define.subschemas import inline_single_uses, map_subschemas
 from agtools_nb.errors import DefinitionError
 
@@ -38,7 +39,7 @@ class _Generator(GenerateJsonSchema):
     def default_schema(self, schema: Any) -> JsonSchemaValue:
         """Leave out a default that JSON cannot hold: infinity, a sentinel object."""
         generated = super().default_schema(schema)
-        if "default" in generated and not _is_json(generated["default"]):
+        if "default" in generated and not is_json(generated["default"]):
             del generated["default"]
         return generated
 
@@ -93,7 +94,7 @@ def _adapter(
 def _field(argument: Argument, description: str | None) -> Any:
     annotation = _listed(argument.annotation)
     metadata = list(_plain_descriptions(annotation))
-    if isinstance(argument.default, FieldInfo):
+    if is_field(argument.default):
         metadata.append(_constraints_only(argument.default))
     described = _is_described(annotation) or any(item.description for item in metadata)
     if description and not described:
@@ -168,7 +169,7 @@ def _ordered(node: JsonSchema) -> JsonSchema:
 def _add_default(schema: JsonSchema, argument: Argument) -> None:
     if argument.required or argument.default is UNSENT or "default" in schema:
         return
-    if isinstance(argument.default, FieldInfo) and argument.default.default_factory is not None:
+    if is_field(argument.default) and argument.default.default_factory is not None:
         return
     value = argument.default_value()
     if value is None and not allows_null(schema):
@@ -177,7 +178,7 @@ def _add_default(schema: JsonSchema, argument: Argument) -> None:
         value = to_jsonable_python(value)
     except (PydanticSerializationError, ValueError):
         return
-    if _is_json(value):
+    if is_json(value):
         schema["default"] = value
 
 
@@ -190,14 +191,6 @@ def allows_null(schema: JsonSchema) -> bool:
     if any(isinstance(branch, dict) and allows_null(branch) for branch in branches):
         return True
     return not {"type", "enum", "const", "$ref", "anyOf", "oneOf", "allOf"} & schema.keys()
-
-
-def _is_json(value: Any) -> bool:
-    try:
-        json.dumps(value, allow_nan=False)
-    except (TypeError, ValueError, RecursionError):
-        return False
-    return True
 
 
 def _without_made_up_titles(schema: JsonSchema) -> JsonSchema:

@@ -1,24 +1,31 @@
-"""A function's parameters: which the model fills, which the runner injects, and their types.
-
-Nothing here needs the function's source text, so functions made by ``exec`` work too.
-"""
+"""A function's parameters: which the model fills, which the runner injects, and their types."""
 
 from __future__ import annotations
 
 import functools
 import inspect
+import sys
 import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Union, get_args, get_origin
-
-from pydantic.fields import FieldInfo
+from typing import Annotated, Any, TypeGuard, Union, get_args, get_origin
 
 from agtools_nb.context import ToolContext
+from agtools_nb.define.annotations import MISSING, Annotations
 from agtools_nb.errors import DefinitionError
 
-MISSING: Any = inspect.Parameter.empty
+if typing.TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
+
+
+def is_field(value: Any) -> TypeGuard[FieldInfo]:
+    """Whether a default is written ``= Field(...)``.
+
+    Nobody can hold one before pydantic is imported, so this does not import it.
+    """
+    fields = sys.modules.get("pydantic.fields")
+    return fields is not None and isinstance(value, fields.FieldInfo)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,18 +48,18 @@ class Argument:
     @property
     def required(self) -> bool:
         """Whether a call without it is an error."""
-        if isinstance(self.default, FieldInfo):
+        if is_field(self.default):
             return self.default.is_required()
         return self.default is MISSING
 
     @property
     def default_is_field(self) -> bool:
         """Whether the default is written ``= Field(...)``, which the function must never see."""
-        return isinstance(self.default, FieldInfo) and not self.required
+        return is_field(self.default) and not self.required
 
     def default_value(self) -> Any:
         """The value that the function gets when the model sends none."""
-        if isinstance(self.default, FieldInfo):
+        if is_field(self.default):
             return self.default.get_default(call_default_factory=True, validated_data={})
         return self.default
 
@@ -76,7 +83,8 @@ class Signature:
         positional: Names passed by position, in order, injected ones included.
         extra: Type of what ``**kwargs`` takes; :data:`MISSING` without ``**kwargs``.
         returns: The return annotation; :data:`MISSING` if none, or unreadable.
-        unresolved: Whether an annotation names something not defined yet.
+        unresolved: Whether a parameter's annotation names something not defined yet.
+        unread_return: The return annotation where it could not be read, else ``""``.
     """
 
     arguments: tuple[Argument, ...]
@@ -85,6 +93,7 @@ class Signature:
     extra: Any
     returns: Any
     unresolved: bool
+    unread_return: str = ""
 
 
 def unwrapped(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -132,7 +141,11 @@ def _wrapped_by(target: Any) -> Any:
 
 
 def read_signature(
-    fn: Callable[..., Any], *, tool_name: str, scope: Mapping[str, Any] | None = None
+    fn: Callable[..., Any],
+    *,
+    tool_name: str,
+    scope: Mapping[str, Any] | None = None,
+    lenient: bool = False,
 ) -> Signature:
     """Read what ``fn`` takes.
 
@@ -141,6 +154,9 @@ def read_signature(
         tool_name: For messages.
         scope: Local names to resolve text annotations with, for a function
             defined inside another.
+        lenient: The schema comes from elsewhere, so that only names matter: an
+            annotation need not resolve, ``*args`` stays empty, and a callable
+            without a signature takes anything by name.
 
     Raises:
         DefinitionError: A parameter that no model can fill.
@@ -148,41 +164,84 @@ def read_signature(
     try:
         parameters = inspect.signature(fn).parameters
     except Exception as error:
+        if lenient:
+            return Signature((), (), (), Any, MISSING, unresolved=False)
         raise DefinitionError(
             f"{tool_name} cannot be a tool: Python knows no signature for it ({error}). "
             "Wrap it in a function with annotated parameters."
         ) from error
-    reader = _Annotations(fn, tool_name, scope)
+    annotations = Annotations(unwrapped(fn), tool_name, scope, lenient=lenient)
+    reading = _Reading(tool_name, annotations, lenient, _takes_first_by_position(fn))
     fixed = _fixed_keywords(fn)
-    arguments: list[Argument] = []
-    injected: list[Injected] = []
-    positional: list[str] = []
-    extra: Any = MISSING
     for parameter in parameters.values():
-        if parameter.kind is parameter.VAR_POSITIONAL:
-            raise DefinitionError(
-                f"{tool_name} cannot be a tool: parameter *{parameter.name} takes arguments by "
-                "position, and a model sends them by name. Take a list instead: "
-                f"`{parameter.name}: list[...]`."
-            )
-        if parameter.name in fixed:
-            continue
-        annotation = reader.resolve(parameter.name, parameter.annotation)
-        if parameter.kind is parameter.VAR_KEYWORD:
-            unpacked = _unpacked_fields(annotation)
-            arguments += unpacked or []
-            extra = MISSING if unpacked is not None else annotation
-            continue
-        by_position = parameter.kind is parameter.POSITIONAL_ONLY
-        if by_position:
-            positional.append(parameter.name)
-        if is_context(annotation):
-            injected.append(Injected(parameter.name, parameter.default is MISSING, by_position))
-        else:
-            arguments.append(Argument(parameter.name, annotation, parameter.default, by_position))
-    returns = reader.resolve_return()
+        if parameter.name not in fixed:
+            reading.add(parameter)
+    returns = annotations.resolve_return()
     return Signature(
-        tuple(arguments), tuple(injected), tuple(positional), extra, returns, reader.unresolved
+        tuple(reading.arguments),
+        tuple(reading.injected),
+        tuple(reading.positional),
+        reading.extra,
+        returns,
+        annotations.unresolved and not lenient,
+        annotations.unread_return,
+    )
+
+
+class _Reading:
+    """The parameters read so far."""
+
+    def __init__(
+        self, tool_name: str, annotations: Annotations, lenient: bool, first_by_position: bool
+    ) -> None:
+        self.tool_name = tool_name
+        self.annotations = annotations
+        self.lenient = lenient
+        self.first_by_position = first_by_position
+        self.arguments: list[Argument] = []
+        self.injected: list[Injected] = []
+        self.positional: list[str] = []
+        self.extra: Any = MISSING
+
+    def add(self, parameter: inspect.Parameter) -> None:
+        name = parameter.name
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            if not self.lenient:
+                raise _by_position_only(self.tool_name, name)
+            return
+        annotation = self.annotations.resolve(name, parameter.annotation)
+        if parameter.kind is parameter.VAR_KEYWORD:
+            self._add_keywords(annotation)
+            return
+        by_position = parameter.kind is parameter.POSITIONAL_ONLY or self.first_by_position
+        self.first_by_position = False
+        if by_position:
+            self.positional.append(name)
+        if is_context(annotation):
+            self.injected.append(Injected(name, parameter.default is MISSING, by_position))
+        else:
+            self.arguments.append(Argument(name, annotation, parameter.default, by_position))
+
+    def _add_keywords(self, annotation: Any) -> None:
+        unpacked = _unpacked_fields(annotation)
+        if unpacked is None:
+            self.extra = annotation
+            return
+        taken = {*(one.name for one in self.arguments), *(one.name for one in self.injected)}
+        for argument in unpacked:
+            if argument.name in taken:
+                kind = getattr(get_args(annotation)[0], "__name__", "the TypedDict")
+                raise DefinitionError(
+                    f"{self.tool_name} cannot be a tool: {argument.name!r} is both a parameter "
+                    f"and a key of {kind}, which its ** takes. Rename one of them."
+                )
+        self.arguments += unpacked
+
+
+def _by_position_only(tool_name: str, name: str) -> DefinitionError:
+    return DefinitionError(
+        f"{tool_name} cannot be a tool: parameter *{name} takes arguments by position, and a "
+        f"model sends them by name. Take a list instead: `{name}: list[...]`."
     )
 
 
@@ -196,64 +255,12 @@ def is_context(annotation: Any) -> bool:
     return inspect.isclass(annotation) and issubclass(annotation, ToolContext)
 
 
-class _Annotations:
-    """Resolves annotations one by one, so that one bad name does not spoil the others."""
-
-    def __init__(
-        self, fn: Callable[..., Any], tool_name: str, scope: Mapping[str, Any] | None
-    ) -> None:
-        self.target = unwrapped(fn)
-        self.tool_name = tool_name
-        self.unresolved = False
-        self._globals = getattr(self.target, "__globals__", {})
-        self._locals = {**self._closure(), **(scope or {})}
-
-    def resolve(self, name: str, annotation: Any) -> Any:
-        if annotation is MISSING:
-            return Any
-        try:
-            return self._evaluate(annotation)
-        except NameError:
-            self.unresolved = True
-            return annotation
-        except Exception as error:
-            raise DefinitionError(
-                f"{self.tool_name} cannot be a tool: the annotation of parameter {name!r}, "
-                f"{annotation!r}, cannot be read ({type(error).__name__}: {error}). "
-                "Give it a type that pydantic knows."
-            ) from error
-
-    def resolve_return(self) -> Any:
-        annotation = getattr(self.target, "__annotations__", {}).get("return", MISSING)
-        if annotation is MISSING:
-            return MISSING
-        try:
-            return self._evaluate(annotation)
-        except Exception:
-            # Often a name imported under TYPE_CHECKING only. The tool works without it.
-            return MISSING
-
-    def _evaluate(self, annotation: Any) -> Any:
-        holder = types.SimpleNamespace(__annotations__={"it": annotation})
-        hints = typing.get_type_hints(
-            holder, self._globals, self._locals or None, include_extras=True
-        )
-        return hints["it"]
-
-    def _closure(self) -> dict[str, Any]:
-        """Names the function closes over; an empty cell is a name not bound yet."""
-        found = {}
-        code = getattr(self.target, "__code__", None)
-        for name, cell in zip(
-            getattr(code, "co_freevars", ()),
-            getattr(self.target, "__closure__", None) or (),
-            strict=False,
-        ):
-            try:
-                found[name] = cell.cell_contents
-            except ValueError:
-                continue
-        return found
+def _takes_first_by_position(fn: Any) -> bool:
+    """Whether ``fn`` is a ``functools.singledispatch``, which looks at what comes first."""
+    while isinstance(fn, functools.partial) and not fn.args:
+        fn = fn.func
+    own = getattr(fn, "__dict__", None)
+    return isinstance(own, dict) and "dispatch" in own and "registry" in own
 
 
 def _fixed_keywords(fn: Any) -> frozenset[str]:

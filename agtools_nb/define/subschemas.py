@@ -22,6 +22,11 @@ MISSING: Any = object()
 """What :func:`resolve` returns for a reference that leads nowhere."""
 
 
+def pointer_step(key: str) -> str:
+    """A key as a step of a JSON Pointer (RFC 6901)."""
+    return key.replace("~", "~0").replace("/", "~1")
+
+
 def resolve(reference: Any, root: Any) -> Any:
     """Follow a local reference (``#``, ``#/$defs/Item``), and never fetch anything.
 
@@ -72,6 +77,21 @@ def walk(schema: Any) -> Iterator[JsonSchema]:
                 yield from walk(sub)
         elif key in ONE:
             yield from walk(value)
+
+
+def holds_secret(schema: Any, root: Any) -> bool:
+    """Whether a schema marks a secret anywhere: ``writeOnly``, or the format ``password``."""
+    seen: set[str] = set()
+    todo = [schema]
+    while todo:
+        for node in walk(todo.pop()):
+            if node.get("writeOnly") is True or node.get("format") == "password":
+                return True
+            target = node.get("$ref")
+            if isinstance(target, str) and target not in seen:
+                seen.add(target)
+                todo.append(resolve(target, root))
+    return False
 
 
 def inline_single_uses(schema: JsonSchema) -> JsonSchema:

@@ -2,51 +2,34 @@
 
 from __future__ import annotations
 
-import enum
-import functools
 import inspect
-import re
 import sys
 import types
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, overload
+from typing import TYPE_CHECKING, Any, Self, Unpack, cast, overload
 
-from pydantic import TypeAdapter
-
-from agtools_nb.define import schema as schemas
-from agtools_nb.define.describe import bounds_text, type_text
-from agtools_nb.define.docstrings import Described, describe
+from agtools_nb.define.display import checked_display, display_text
+from agtools_nb.define.naming import checked_name, docs_of, method_of, name_of, origin_of
+from agtools_nb.define.options import (
+    LONG_RUNNING_NOTE,
+    ToolOptions,
+    check_options,
+    checked_description,
+    checked_scopes,
+    checked_timeout,
+)
+from agtools_nb.define.parameters import Parameter, parameters_of, usage_text
+from agtools_nb.define.plain import plainly_fits
 from agtools_nb.define.signature import Signature, invoked, read_signature, unwrapped
 from agtools_nb.errors import DefinitionError
-from agtools_nb.jsonable import json_text
 
-# What OpenAI, Anthropic and Gemini all take as a function name.
-NAME_PATTERN = re.compile(r"[A-Za-z0-9_-]{1,64}")
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """One parameter of a tool, as the model sees it.
-
-    Attributes:
-        name: The key in the arguments.
-        required: Whether a call without it is an error.
-        schema: Its JSON Schema; a ``$ref`` points into the tool's ``input_schema``.
-        type_text: The type in words: ``"integer"``, ``"array of string"``.
-        bounds_text: The bounds in words: ``"from 1 to 10"``; ``""`` without any.
-        default_text: The default as JSON text; ``None`` without one.
-        description: What it means; ``""`` if the author did not say.
-    """
-
-    name: str
-    required: bool
-    schema: Mapping[str, Any]
-    type_text: str
-    bounds_text: str
-    default_text: str | None
-    description: str
+    from agtools_nb.define.docstrings import Described
+    from agtools_nb.define.stateful import Turn
 
 
 class Tool:
@@ -55,80 +38,109 @@ class Tool:
     Calling a tool calls the function, unchecked, as if it had never been wrapped.
     A :class:`ToolRunner` is what coerces, validates and injects.
 
-    Make one with :func:`tool` or :meth:`from_function`.
+    Make one with :func:`tool` or :meth:`from_function`. A method that is decorated
+    in its class is a tool once it is taken from an object: ``greeter.greet``.
+
+    Args:
+        fn: A function, bound method, partial, callable object, or another tool,
+            whose function and options are taken over.
+        scope: Local names to resolve text annotations with.
+        options: Those of :func:`tool`.
 
     Attributes:
         name: What the model calls it.
-        description: What it does, for the model.
         fn: The callable.
         read_only: It changes nothing outside itself.
         concurrency_safe: It may run beside itself and others.
         long_running: It starts work that outlives the call.
         scopes: What the context must grant.
+        timeout: Most seconds a call may take; ``None`` without a limit.
+        turn: What a call must hold while it runs; ``None`` if it may always run.
         origin: Where it was defined, for messages: ``"module x, line 3"``.
+
+    Raises:
+        DefinitionError: ``fn`` cannot be a tool.
     """
+
+    _has_own_schema = False
 
     def __init__(
         self,
         fn: Callable[..., Any],
         *,
-        name: str | None = None,
-        description: str | None = None,
-        read_only: bool = False,
-        concurrency_safe: bool = True,
-        long_running: bool = False,
-        scopes: Iterable[str] = (),
         scope: Mapping[str, Any] | None = None,
+        **options: Unpack[ToolOptions],
     ) -> None:
-        self.fn = fn
-        self.name = checked_name(name, fn)
-        self.read_only = read_only
-        self.concurrency_safe = concurrency_safe
-        self.long_running = long_running
-        self.scopes = tuple(scopes)
-        self.origin = origin_of(fn)
+        check_options(options)
         self._scope = scope
-        self._given_description = description
-        target = unwrapped(fn)
-        runs = invoked(fn)
+        self.__wrapped__ = fn
+        self.turn: Turn | None = None
+        fn, options = self._taken_over(fn, options)
+        self._options = options
+        self.name = checked_name(options.get("name"), fn)
+        self.fn = self._bound(fn)
+        self.origin = origin_of(self.fn)
+        self._set_options(options)
+        self._look_like(fn)
+        runs = invoked(self.fn)
         if inspect.isasyncgenfunction(runs):
             raise DefinitionError(
                 f"{self.name} cannot be a tool yet: it is an async generator, and subscriptions "
                 "are not built. Return the values as a list."
             )
         self.is_async = inspect.iscoroutinefunction(runs)
-        self._signature = read_signature(fn, tool_name=self.name, scope=scope)
-        functools.update_wrapper(self, target, updated=())
-        self.__wrapped__ = fn
-        if not self._signature.unresolved and not all(
-            _plainly_fits(argument.annotation) for argument in self._signature.arguments
-        ):
-            # A type that JSON cannot hold must fail here, where its author looks.
-            self._built  # noqa: B018
+        self._method_of = method_of(self.fn)
+        if self._method_of:
+            self._check_method(scope)
+            return
+        self._signature = self._read_signature()
+        self._prepare()
+        self._display = checked_display(options.get("display"), self._parameter_names(), self.name)
         if not self._signature.unresolved:
             self._scope = None  # it would keep all of the caller's local values alive
 
     @classmethod
-    def from_function(cls, fn: Callable[..., Any], **options: Any) -> Tool:
+    def from_function(
+        cls,
+        fn: Callable[..., Any],
+        *,
+        scope: Mapping[str, Any] | None = None,
+        **options: Unpack[ToolOptions],
+    ) -> Self:
         """Make a tool of ``fn``; the options are those of :func:`tool`.
+
+        Args:
+            fn: A callable.
+            scope: Local names to resolve text annotations with. Default: the caller's.
+            options: Those of :func:`tool`.
 
         Raises:
             DefinitionError: ``fn`` cannot be a tool.
         """
-        return cls(fn, **{"scope": caller_scope(2), **options})
+        return cls(fn, scope=caller_scope(2) if scope is None else scope, **options)
 
     @property
     def description(self) -> str:
-        """What the tool does: as given, else the prose of the docstring."""
-        if self._given_description is not None:
-            return self._given_description
-        return self._described.summary
+        """What the tool does: as given, else the prose of the docstring.
+
+        For a ``long_running`` tool, a sentence on how to wait for it follows.
+        """
+        text = self._given_description
+        if text is None:
+            text = self._described.summary
+        return f"{text}\n\n{LONG_RUNNING_NOTE}".strip() if self.long_running else text
 
     @property
     def signature(self) -> Signature:
-        """What the callable takes. A name not defined yet is looked up anew each time."""
+        """What the callable takes. A name not defined yet is looked up anew each time.
+
+        Raises:
+            DefinitionError: It is a method that was not taken from an object.
+        """
+        if self._method_of:
+            raise _unbound(self.name, self._method_of)
         if self._signature.unresolved:
-            self._signature = read_signature(self.fn, tool_name=self.name, scope=self._scope)
+            self._signature = self._read_signature()
         return self._signature
 
     @property
@@ -137,24 +149,41 @@ class Tool:
         return self._built[1]
 
     @property
-    def adapter(self) -> TypeAdapter[dict[str, Any]]:
-        """Pydantic's validator of the arguments, from JSON to Python values."""
+    def adapter(self) -> TypeAdapter[dict[str, Any]] | None:
+        """Pydantic's validator of the arguments, from JSON to Python values.
+
+        ``None`` for a tool with an explicit schema, whose arguments stay JSON values.
+        """
         return self._built[0]
 
     @cached_property
     def response_schema(self) -> dict[str, Any] | None:
-        """JSON Schema of the result, from the return annotation; ``None`` without one."""
-        return schemas.response_schema(self.signature.returns)
+        """JSON Schema of the result: as given, else from the return annotation, else ``None``.
+
+        A return annotation that names something unknown is left out with a warning.
+        """
+        given = self._options.get("response_schema")
+        if given is not None:
+            from agtools_nb.define.checked_schema import checked_schema
+
+            return checked_schema(given, f"response_schema of {self.name}")
+        from agtools_nb.define.schema import response_schema
+
+        unread = self.signature.unread_return
+        if unread:
+            warnings.warn(
+                f"{self.name} has no response schema: its return annotation {unread!r} cannot be "
+                "read. Import what it names in the same module or cell (not only under "
+                "TYPE_CHECKING), or give response_schema={...}.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return response_schema(self.signature.returns)
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """The parameters that a model fills, in the order of the signature."""
-        schema = self.input_schema
-        required = set(schema.get("required", ()))
-        return tuple(
-            _parameter(name, sub, name in required, schema)
-            for name, sub in schema.get("properties", {}).items()
-        )
+        return parameters_of(self.input_schema)
 
     @property
     def injected(self) -> tuple[str, ...]:
@@ -164,14 +193,23 @@ class Tool:
     @property
     def usage(self) -> str:
         """One line on how to call it: ``convert(value: number, to?: string = "m")``."""
-        shown = ", ".join(
-            f"{p.name}{'' if p.required else '?'}: {p.type_text}"
-            + (f" = {p.default_text}" if p.default_text is not None else "")
-            for p in self.parameters
-        )
-        return f"{self.name}({shown})"
+        return usage_text(self.name, self.parameters)
 
-    def renamed(self, name: str) -> Tool:
+    def display_text(self, arguments: Mapping[str, Any]) -> str | None:
+        """A call in one line for people, as the ``display=`` option says. Never raises.
+
+        Args:
+            arguments: The arguments of the call, by name.
+
+        Returns:
+            One line of at most 500 characters; ``None`` without the option, or where
+            the author's function failed. Values of secret parameters are not shown.
+        """
+        if self._display is None:
+            return None
+        return display_text(self._display, arguments, self.input_schema, self.name)
+
+    def renamed(self, name: str) -> Self:
         """Return a copy under another name.
 
         Raises:
@@ -186,50 +224,110 @@ class Tool:
         """Call the function itself: nothing is coerced, checked or injected."""
         return self.fn(*args, **kwargs)
 
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        """Bind like a function, so that a decorated method can be called on its object."""
-        return self if instance is None else types.MethodType(self, instance)
+    def __get__(self, instance: Any, owner: type | None = None) -> Tool:
+        """The tool itself; a method that was decorated in its class as a tool of its object."""
+        if instance is None or not self._method_of:
+            return self
+        options = cast("ToolOptions", {**self._options, "name": self.name})
+        return Tool(types.MethodType(self.fn, instance), scope=self._scope, **options)
 
     def __repr__(self) -> str:
-        return f"<Tool {self.usage}>"
+        try:
+            return f"<{type(self).__name__} {self.usage}>"
+        except DefinitionError:  # a name that is not defined yet, a method without an object
+            return f"<{type(self).__name__} {self.name}(...)>"
+
+    def _taken_over(self, fn: Any, options: ToolOptions) -> tuple[Callable[..., Any], ToolOptions]:
+        """The plain callable, and the options together with those of a tool inside."""
+        if inspect.ismethod(fn) and isinstance(fn.__func__, Tool):  # a @classmethod over @tool
+            fn = fn.__func__.__get__(fn.__self__)
+        if isinstance(fn, staticmethod):
+            fn = fn.__func__
+        if not isinstance(fn, Tool):
+            return fn, options
+        if fn._has_own_schema and not self._has_own_schema:
+            raise DefinitionError(
+                f"{fn.name} has a schema of its own, which a {type(self).__name__} around it would "
+                "lose. Wrap the other way round, ToolWithSchema(..., schema), or use renamed()."
+            )
+        merged = cast("ToolOptions", {**fn._options, "name": fn.name, **options})
+        if not merged.get("concurrency_safe", True):
+            self.turn = fn.turn
+        return fn.fn, merged
+
+    def _bound(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+        """The callable that takes nothing but arguments and contexts."""
+        return fn
+
+    def _set_options(self, options: ToolOptions) -> None:
+        self._given_description = checked_description(options.get("description"), self.name)
+        self.read_only = options.get("read_only", False)
+        self.concurrency_safe = options.get("concurrency_safe", True)
+        self.long_running = options.get("long_running", False)
+        self.scopes = checked_scopes(options.get("scopes", ()), self.name)
+        self.timeout = checked_timeout(options.get("timeout"), self.name)
+        if options.get("response_schema") is not None:
+            self.response_schema  # noqa: B018 -- a bad one must fail here
+
+    def _look_like(self, fn: Callable[..., Any]) -> None:
+        """Set what ``functools.update_wrapper`` would, in a fraction of its time."""
+        inner = self.__wrapped__
+        source = inner if isinstance(inner, Tool) else unwrapped(fn)
+        self.__name__: str = inner.__name__ if isinstance(inner, Tool) else str(name_of(fn))
+        self.__qualname__ = getattr(source, "__qualname__", self.__name__)
+        self.__module__ = getattr(source, "__module__", None) or type(self).__module__
+        self.__annotations__ = getattr(source, "__annotations__", {})
+        docs = [inner.__doc__] if isinstance(inner, Tool) else docs_of(fn)
+        self.__doc__ = docs[0] if docs else None
+
+    def _check_method(self, scope: Mapping[str, Any] | None) -> None:
+        """A method is fine where its class is being made: it is a tool later, of an object."""
+        self._display = None
+        if (scope or {}).get("__qualname__") != self._method_of:
+            raise _unbound(self.name, self._method_of)
+
+    def _read_signature(self) -> Signature:
+        return read_signature(self.fn, tool_name=self.name, scope=self._scope)
+
+    def _prepare(self) -> None:
+        """Fail now if a type cannot be held by JSON: here its author looks."""
+        if not self._signature.unresolved and not all(
+            plainly_fits(argument.annotation) for argument in self._signature.arguments
+        ):
+            self._built  # noqa: B018
+
+    def _parameter_names(self) -> tuple[str, ...]:
+        return tuple(argument.name for argument in self._signature.arguments)
 
     @cached_property
     def _described(self) -> Described:
-        target = unwrapped(self.fn)
+        from agtools_nb.define.docstrings import Described, describe
+
         names = [argument.name for argument in self.signature.arguments]
-        # Not inspect.getdoc: it would find the words of `type.__call__`.
-        own = describe(target.__doc__, names)
-        if target is self.fn or inspect.isroutine(self.fn):
-            return own
-        # A callable object may be documented on its class rather than on __call__.
-        outer = describe(
-            None if isinstance(self.fn, functools.partial) else inspect.getdoc(self.fn), names
-        )
-        return Described(own.summary or outer.summary, {**outer.parameters, **own.parameters})
+        readings = [describe(doc, names) for doc in docs_of(self.fn)]
+        summary = next((one.summary for one in readings if one.summary), "")
+        parameters: dict[str, str] = {}
+        for reading in reversed(readings):
+            parameters.update(reading.parameters)
+        return Described(summary, parameters)
 
     @cached_property
     def _built(self) -> tuple[TypeAdapter[dict[str, Any]], dict[str, Any]]:
+        from agtools_nb.define.schema import build
+
         signature = self.signature
         if signature.unresolved:
             _refuse_unresolved(signature, self.name)
-        return schemas.build(signature, self._described.parameters, self.name)
+        return build(signature, self._described.parameters, self.name)
 
 
 @overload
 def tool(fn: Callable[..., Any], /) -> Tool: ...
 @overload
 def tool(
-    fn: None = None,
-    /,
-    *,
-    name: str | None = None,
-    description: str | None = None,
-    read_only: bool = False,
-    concurrency_safe: bool = True,
-    long_running: bool = False,
-    scopes: Iterable[str] = (),
+    fn: None = None, /, **options: Unpack[ToolOptions]
 ) -> Callable[[Callable[..., Any]], Tool]: ...
-def tool(fn: Callable[..., Any] | None = None, /, **options: Any) -> Any:  # noqa: D417
+def tool(fn: Callable[..., Any] | None = None, /, **options: Unpack[ToolOptions]) -> Any:
     """Make a tool of a function: ``@tool``, or ``@tool(read_only=True)``.
 
     The JSON Schema comes from the signature: each parameter's annotation, its
@@ -244,8 +342,14 @@ def tool(fn: Callable[..., Any] | None = None, /, **options: Any) -> Any:  # noq
         description: What it does. Default: the prose of the docstring.
         read_only: It changes nothing. Default ``False``.
         concurrency_safe: It may run beside itself and others. Default ``True``.
-        long_running: It starts work that outlives the call. Default ``False``.
-        scopes: What the context must grant. Default: nothing.
+        long_running: It starts work that outlives the call; a sentence in the
+            description tells the model how to wait for it. Default ``False``.
+        scopes: What the context must grant; one text is one scope. Default: nothing.
+        timeout: Most seconds that a call may take, more than 0. Default: no limit.
+        display: A call in one line for people: text with ``{parameter}`` in it (plain
+            names only), or a function that is given the arguments as one dict and
+            returns text. Default: none.
+        response_schema: JSON Schema of the result. Default: from the return annotation.
 
     Raises:
         DefinitionError: The function cannot be a tool; the message names the
@@ -254,6 +358,7 @@ def tool(fn: Callable[..., Any] | None = None, /, **options: Any) -> Any:  # noq
     scope = caller_scope(2)
     if fn is not None:
         return Tool(fn, scope=scope, **options)
+    check_options(options)
     return lambda given: Tool(given, scope=scope, **options)
 
 
@@ -267,72 +372,11 @@ def caller_scope(depth: int) -> Mapping[str, Any] | None:
     return None if frame.f_locals is frame.f_globals else dict(frame.f_locals)
 
 
-def checked_name(name: str | None, fn: Callable[..., Any]) -> str:
-    """The tool's name: as given, else the function's.
-
-    Raises:
-        DefinitionError: It is not a name that every provider takes.
-    """
-    if name is None:
-        target = fn
-        while isinstance(target, functools.partial):
-            target = target.func
-        name = getattr(target, "__name__", None) or type(target).__name__
-    if name == "<lambda>":
-        raise DefinitionError('a lambda has no name to be called by; give one: name="..."')
-    if not isinstance(name, str) or not NAME_PATTERN.fullmatch(name):
-        raise DefinitionError(
-            f"{name!r} cannot be a tool's name: providers take 1 to 64 ASCII letters, digits, "
-            '"_" and "-". Give another: name="..."'
-        )
-    return name
-
-
-def origin_of(fn: Callable[..., Any]) -> str:
-    """Where a callable was defined, for messages."""
-    target = unwrapped(fn)
-    line = getattr(getattr(target, "__code__", None), "co_firstlineno", None)
-    module = getattr(target, "__module__", None) or "unknown module"
-    return f"module {module}" + (f", line {line}" if line else "")
-
-
-def _parameter(name: str, schema: Any, required: bool, root: Mapping[str, Any]) -> Parameter:
-    schema = schema if isinstance(schema, dict) else {}
-    default = json_text(schema["default"]) if "default" in schema else None
-    return Parameter(
-        name,
-        required,
-        schema,
-        type_text(schema, root),
-        bounds_text(schema),
-        default,
-        str(schema.get("description", "")),
-    )
-
-
-_PLAIN = (str, int, float, bool, type(None), dict, list, Any)
-
-
-def _plainly_fits(annotation: Any) -> bool:
-    """Whether a type can be written as JSON Schema for certain, without building it."""
-    if any(annotation is plain for plain in _PLAIN):
-        return True
-    origin = get_origin(annotation)
-    if origin is Annotated:
-        return False
-    if origin is Literal:
-        return all(
-            isinstance(value, (str, int, bool, type(None))) for value in get_args(annotation)
-        )
-    if origin in (list, Union, types.UnionType):
-        return all(_plainly_fits(part) for part in get_args(annotation))
-    if origin is dict and len(get_args(annotation)) == 2:
-        key, value = get_args(annotation)
-        return key is str and _plainly_fits(value)
-    return (
-        inspect.isclass(annotation)
-        and issubclass(annotation, enum.Enum)
-        and issubclass(annotation, (str, int))
+def _unbound(name: str, owner: str) -> DefinitionError:
+    kind = owner.rpartition(".")[2]
+    return DefinitionError(
+        f"{name} cannot be a tool by itself: it is a method of {kind}, and no model can send its "
+        f"first parameter. Take it from an object, {kind}(...).{name}, or make it a @staticmethod."
     )
 
 
