@@ -7,7 +7,8 @@ the function's own default applies.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Mapping
 from typing import Annotated, Any, NotRequired, cast, get_args, get_origin
 
 from pydantic import PydanticUserError, TypeAdapter
@@ -19,6 +20,7 @@ from typing_extensions import Doc, TypedDict
 
 from agtools_nb.define.annotations import MISSING
 from agtools_nb.define.checked_schema import is_json
+from agtools_nb.define.rewritten import rewritten
 from agtools_nb.define.signature import UNSENT, Argument, Signature, is_field
 from agtools_nb.define.subschemas import inline_single_uses, map_subschemas
 from agtools_nb.errors import DefinitionError
@@ -58,10 +60,13 @@ def build(
     Raises:
         DefinitionError: A parameter's type cannot be written as JSON Schema.
     """
-    fields = {
-        argument.name: _field(argument, descriptions.get(argument.name))
-        for argument in signature.arguments
-    }
+    fields = {}
+    for argument in signature.arguments:
+        try:
+            fields[argument.name] = _field(argument, descriptions.get(argument.name))
+        except Exception as error:
+            where = f"parameter {argument.name!r}"
+            raise _unfit(tool_name, where, argument.annotation, error) from error
     try:
         adapter, schema = _adapter(fields, signature.extra)
     except Exception as error:  # a type's own code runs here, and may raise anything
@@ -92,7 +97,7 @@ def _adapter(
 
 
 def _field(argument: Argument, description: str | None) -> Any:
-    annotation = _listed(argument.annotation)
+    annotation = rewritten(argument.annotation)
     metadata = list(_plain_descriptions(annotation))
     if is_field(argument.default):
         metadata.append(_constraints_only(argument.default))
@@ -102,13 +107,6 @@ def _field(argument: Argument, description: str | None) -> Any:
     for item in metadata:
         annotation = Annotated[annotation, item]
     return annotation if argument.required else NotRequired[annotation]
-
-
-def _listed(annotation: Any) -> Any:
-    """An iterable as a list: pydantic would look at its items only when the function does."""
-    if get_origin(annotation) in (Iterable, Iterator) and get_args(annotation):
-        return list[get_args(annotation)[0]]  # type: ignore[misc]
-    return annotation
 
 
 def _plain_descriptions(annotation: Any) -> list[FieldInfo]:
@@ -193,13 +191,16 @@ def allows_null(schema: JsonSchema) -> bool:
     return not {"type", "enum", "const", "$ref", "anyOf", "oneOf", "allOf"} & schema.keys()
 
 
+_CLASS_NAME = re.compile(r"\w+(\[.*\])?")  # also ``Box[int]``
+
+
 def _without_made_up_titles(schema: JsonSchema) -> JsonSchema:
     """Drop titles that only repeat a class name. A title the author wrote differs from it."""
 
     def clean(node: JsonSchema) -> JsonSchema:
         kind = node.get("type")
         made_up = kind == "object" or "enum" in node or "const" in node
-        if made_up and isinstance(node.get("title"), str) and node["title"].isidentifier():
+        if made_up and isinstance(node.get("title"), str) and _CLASS_NAME.fullmatch(node["title"]):
             return {key: value for key, value in node.items() if key != "title"}
         return node
 
