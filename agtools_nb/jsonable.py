@@ -5,15 +5,27 @@ Python                        JSON
 ============================  =====================================================
 NaN, infinities               the text ``"NaN"``, ``"Infinity"``, ``"-Infinity"``
 tuple, set, frozenset         array (sets sorted where their items can be)
+deque, dict view, array       array; a ``range`` too, of at most 100,000 numbers
 dict key that is not text     its text form
 date, time, datetime          ISO 8601 text
 timedelta                     ISO 8601 duration, ``"PT90S"``
 enum member                   its value
-UUID, Decimal, path, ...      ``str(value)``
+UUID, Decimal, Fraction,      ``str(value)``
+complex, path, IP address
 bytes                         ``{"base64": ..., "size": bytes}``
-pydantic model, dataclass     object of its fields
-NumPy scalar, array           number, nested arrays
-pandas data frame, series     array of row objects, object
+pydantic model, dataclass,    object of its fields
+attrs or msgspec class,
+``SimpleNamespace``
+``Media``                     ``{"media": "image/png, 12 KB"}``, never its data
+NumPy scalar, array           number, nested arrays; dates as ISO 8601 text
+pandas data frame             array of row objects, an index of its own among the columns
+                              (``{"columns": ..., "rows": ...}`` if two columns share a name)
+pandas series                 object by index (array of pairs if the index repeats)
+pandas index, polars series   array
+``NaT``, ``pd.NA``            ``null``
+polars frame, Arrow table     array of row objects
+tensor (``tolist``)           number, nested arrays
+generator, other iterator     its ``repr``: reading it would use it up
 exception                     ``{"error": type, "message": text}``
 anything else                 its ``repr``, cut at 2,000 characters
 a container inside itself     the text ``"<cycle: dict>"``
@@ -25,18 +37,22 @@ integer of over 4,000 digits  hexadecimal text
 
 from __future__ import annotations
 
+import array
 import base64
+import collections
 import dataclasses
 import datetime as dt
 import decimal
 import enum
 import fractions
+import ipaddress
 import json
 import math
 import pathlib
 import reprlib
+import types
 import uuid
-from collections.abc import Mapping
+from collections.abc import ItemsView, KeysView, Mapping, ValuesView
 from typing import Any
 
 MAX_DEPTH = 64
@@ -50,7 +66,13 @@ _AS_TEXT = (
     pathlib.PurePath,
     uuid.UUID,
     complex,
+    ipaddress.IPv4Address,
+    ipaddress.IPv6Address,
+    ipaddress.IPv4Network,
+    ipaddress.IPv6Network,
 )
+_SEQUENCES = (collections.deque, array.array, KeysView, ValuesView, ItemsView)
+_MOST_OF_A_RANGE = 100_000
 
 
 # What an object's own code may raise while it is looked at; KeyboardInterrupt is a person's.
@@ -123,10 +145,15 @@ def _structured(value: Any, parents: tuple[int, ...]) -> Any:
         return _convert(value.value, parents)
     if isinstance(value, (Mapping, list, tuple, set, frozenset)):
         return _container(value, parents)
+    if isinstance(value, _SEQUENCES) or (
+        isinstance(value, range) and len(value) <= _MOST_OF_A_RANGE
+    ):
+        return _container(value, parents)
     if isinstance(value, (str, int, float)):
         return _scalar(value)
     if isinstance(value, (dt.datetime, dt.date, dt.time)):
-        return value.isoformat()
+        # NaT, pandas' missing date, is no date; it alone differs from itself.
+        return value.isoformat() if value == value else None
     if isinstance(value, dt.timedelta):
         return _duration(value)
     if isinstance(value, (bytes, bytearray, memoryview)):
@@ -164,19 +191,114 @@ def _object(value: Any, parents: tuple[int, ...]) -> Any:
     if isinstance(value, type):
         return safe_repr(value)
     if id(value) in parents or len(parents) >= MAX_DEPTH:
-        return _container(value, parents) if isinstance(value, Mapping) else safe_repr(value)
+        return safe_repr(value)
     inner = (*parents, id(value))
+    kind = type(value)
+    if callable(getattr(kind, "_agtools_json_", None)):
+        return _convert(value._agtools_json_(), inner)
     if callable(getattr(value, "model_dump", None)):
         return _convert(value.model_dump(), inner)
+    fields = _field_names(value)
+    if fields is not None:
+        return {name: _convert(getattr(value, name), inner) for name in fields}
+    form = _FORMS_BY_MODULE.get(kind.__module__.partition(".")[0])
+    return safe_repr(value) if form is None else form(value, inner)
+
+
+def _field_names(value: Any) -> list[str] | None:
+    """Names of the fields of a class that is made of fields; ``None`` for any other."""
+    kind = type(value)
     if dataclasses.is_dataclass(value):
-        return {f.name: _convert(getattr(value, f.name), inner) for f in dataclasses.fields(value)}
-    module = type(value).__module__.partition(".")[0]
-    if module == "numpy" and callable(getattr(value, "tolist", None)):
-        return _convert(value.tolist(), inner)
-    if module == "pandas" and callable(getattr(value, "to_dict", None)):
-        tabular = hasattr(value, "columns")
-        return _convert(value.to_dict("records") if tabular else value.to_dict(), inner)
+        return [field.name for field in dataclasses.fields(value)]
+    attrs = getattr(kind, "__attrs_attrs__", None)
+    if isinstance(attrs, tuple):
+        return [field.name for field in attrs]
+    struct = getattr(kind, "__struct_fields__", None)
+    if isinstance(struct, tuple):
+        return list(struct)
+    return list(vars(value)) if kind is types.SimpleNamespace else None
+
+
+def _numpy(value: Any, parents: tuple[int, ...]) -> Any:
+    if getattr(value, "dtype", None) is not None and value.dtype.kind in "mM":
+        return _numpy_times(value, parents)
+    return _listed(value, parents)
+
+
+def _numpy_times(value: Any, parents: tuple[int, ...]) -> Any:
+    """Dates and durations; in nanoseconds, ``tolist`` would make plain numbers of them."""
+    if value.dtype.kind == "m":
+        return _convert(value.astype("timedelta64[us]").tolist(), parents)
+    texts = value.astype(str).tolist()
+    return _convert(_without_nat(texts), parents)
+
+
+def _without_nat(texts: Any) -> Any:
+    if isinstance(texts, list):
+        return [_without_nat(text) for text in texts]
+    return None if texts == "NaT" else texts
+
+
+def _pandas(value: Any, parents: tuple[int, ...]) -> Any:
+    name = type(value).__name__
+    if name == "NAType":
+        return None
+    if hasattr(value, "columns") and hasattr(value, "to_dict"):
+        return _convert(_frame(value), parents)
+    if hasattr(value, "index") and hasattr(value, "to_dict"):
+        # A dict would keep one value of each index that repeats.
+        pairs = value.to_dict() if value.index.is_unique else list(value.items())
+        return _convert(pairs, parents)
+    return _listed(value, parents, str)
+
+
+def _frame(frame: Any) -> Any:
+    # Column by column, by position: pandas' own ways warn of, or lose, columns of one name.
+    data = [frame.iloc[:, number].tolist() for number in range(len(frame.columns))]
+    names, index = _own_index(frame.index)
+    columns = [*names, *(_key(column) for column in frame.columns)]
+    rows = [list(row) for row in zip(*index, *data, strict=True)]
+    if len(set(columns)) < len(columns):
+        return {"columns": columns, "rows": rows}
+    return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def _own_index(index: Any) -> tuple[list[str], list[list[Any]]]:
+    """Names and columns of an index that says something; counting rows says nothing."""
+    if type(index).__name__ == "RangeIndex" and index.name is None:
+        return [], []
+    labels = list(index.names)
+    names = [
+        _key(label) if label is not None else "index" if len(labels) == 1 else f"level_{number}"
+        for number, label in enumerate(labels)
+    ]
+    return names, [index.get_level_values(number).tolist() for number in range(len(labels))]
+
+
+def _polars(value: Any, parents: tuple[int, ...]) -> Any:
+    for method in ("to_dicts", "to_pylist", "to_list"):
+        if callable(getattr(type(value), method, None)):
+            return _convert(getattr(value, method)(), parents)
     return safe_repr(value)
+
+
+def _listed(value: Any, parents: tuple[int, ...], other: Any = safe_repr) -> Any:
+    if callable(getattr(value, "tolist", None)):
+        return _convert(value.tolist(), parents)
+    return clean_text(other(value))
+
+
+# Libraries whose objects are told apart without importing them.
+_FORMS_BY_MODULE = {
+    "numpy": _numpy,
+    "pandas": _pandas,
+    "polars": _polars,
+    "pyarrow": _polars,
+    "torch": _listed,
+    "jax": _listed,
+    "jaxlib": _listed,
+    "tensorflow": _listed,
+}
 
 
 def _integer(value: int) -> Any:

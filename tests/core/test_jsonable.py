@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import array
+import collections
 import dataclasses
 import datetime as dt
 import decimal
 import enum
+import ipaddress
 import json
 import pathlib
+import types
 import uuid
 from typing import Any, NamedTuple
 
@@ -76,6 +80,16 @@ class Liar(dict):
         ),
         (ValueError("bad"), {"error": "ValueError", "message": "bad"}),
         ("a\ud800b", "a\\ud800b"),
+        (collections.deque([1, (2,)]), [1, [2]]),
+        ({"a": 1}.keys(), ["a"]),
+        ({"a": 1}.values(), [1]),
+        ({"a": 1}.items(), [["a", 1]]),
+        (array.array("i", [1, 2]), [1, 2]),
+        (range(3), [0, 1, 2]),
+        (range(10**12), "range(0, 1000000000000)"),
+        (1 + 2j, "(1+2j)"),
+        (ipaddress.ip_address("127.0.0.1"), "127.0.0.1"),
+        (types.SimpleNamespace(a=1, b=(2,)), {"a": 1, "b": [2]}),
         (2**100, 2**100),
     ],
     ids=lambda item: repr(item)[:30],
@@ -166,3 +180,76 @@ def test_a_short_repr_does_not_build_the_long_one() -> None:
         shared = [shared, shared]
     assert len(brief_repr(shared)) < 5_000
     assert len(brief_repr(b"x" * 50_000_000)) < 300
+
+
+def test_numpy_forms() -> None:
+    import numpy as np
+
+    assert jsonable(np.float64("nan")) == "NaN"
+    assert jsonable(np.array([[1, 2], [3, 4]])) == [[1, 2], [3, 4]]
+    assert jsonable(np.array([1 + 2j])) == ["(1+2j)"]
+    for unit in ("D", "s", "ns"):
+        (text,) = jsonable(np.array(["2026-01-02"], f"datetime64[{unit}]"))
+        assert text.startswith("2026-01-02")
+    assert (
+        jsonable(np.datetime64("2026-01-02T03:04:05.123456789")) == "2026-01-02T03:04:05.123456789"
+    )
+    assert jsonable(np.array(["NaT", "2026-01-02"], "datetime64[D]")) == [None, "2026-01-02"]
+    assert jsonable(np.timedelta64(90, "s")) == "PT90S"
+    assert jsonable(np.timedelta64(90, "ns")) == "PT0S"
+    assert jsonable(np.array([(1, "a")], [("n", int), ("s", "U1")])) == [[1, "a"]]
+    assert jsonable(np.array([{1}, None], object)) == [[1], None]
+
+
+def test_pandas_forms() -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame({"a": [1, 2], "b": ["x", "y"], "c": [0.5, None]})
+    assert jsonable(frame) == [{"a": 1, "b": "x", "c": 0.5}, {"a": 2, "b": "y", "c": "NaN"}]
+    assert jsonable(frame[[]]) == jsonable(frame.head(0)) == []
+    assert jsonable(frame.set_index("a")[["b"]].head(1)) == [{"a": 1, "b": "x"}]
+    assert jsonable(pd.DataFrame({"a": [1]}, index=["total"])) == [{"index": "total", "a": 1}]
+    pairs = pd.DataFrame({"n": [1]}, index=pd.MultiIndex.from_tuples([("x", 2)], names=["k", None]))
+    assert jsonable(pairs) == [{"k": "x", "level_1": 2, "n": 1}]
+    twice = pd.DataFrame([[1, 2]], columns=["a", "a"])
+    assert jsonable(twice) == {"columns": ["a", "a"], "rows": [[1, 2]]}
+    assert jsonable(pd.Series([1, 2], index=["x", "y"])) == {"x": 1, "y": 2}
+    assert jsonable(pd.Series([1, 2], index=["x", "x"])) == [["x", 1], ["x", 2]]
+    assert jsonable(pd.Index(["x", "y"])) == ["x", "y"]
+    assert jsonable([pd.NaT, pd.NA]) == [None, None]
+    assert jsonable(pd.Timestamp("2026-01-02")) == "2026-01-02T00:00:00"
+    assert jsonable(pd.Timedelta("90s")) == "PT90S"
+    assert jsonable(pd.Period("2026-01")) == "2026-01"
+    assert jsonable(pd.Categorical(["x", "y"])) == ["x", "y"]
+    assert jsonable(pd.Interval(0, 1)) == "(0, 1]"
+
+
+class Table:
+    """As polars and pyarrow have theirs."""
+
+    def to_dicts(self) -> list[dict[str, int]]:
+        return [{"a": 1}]
+
+
+class Tensor:
+    def tolist(self) -> list[float]:
+        return [1.5, float("nan")]
+
+
+def test_forms_are_known_by_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Table, "__module__", "polars.dataframe.frame")
+    monkeypatch.setattr(Tensor, "__module__", "torch")
+    assert jsonable([Table(), Tensor()]) == [[{"a": 1}], [1.5, "NaN"]]
+
+
+def test_attrs_classes_are_objects() -> None:
+    import attrs
+
+    made = attrs.make_class("Made", ["a", "b"], slots=True)
+    assert jsonable(made(1, {2})) == {"a": 1, "b": [2]}
+
+
+def test_reading_uses_nothing_up() -> None:
+    numbers = (n for n in range(3))
+    assert jsonable(numbers).startswith("<generator object")
+    assert list(numbers) == [0, 1, 2]
