@@ -1,6 +1,6 @@
 """From a signature to a validator and to the JSON Schema that a model is shown.
 
-Both come from one pydantic ``TypedDict`` with a key a parameter: keys may have any
+Both come from one pydantic schema of a dict with a key a parameter: keys may have any
 name (``self``, ``_id``, ``model_config``), and an absent key stays absent, so that
 the function's own default applies.
 """
@@ -8,15 +8,15 @@ the function's own default applies.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Annotated, Any, NotRequired, cast, get_args, get_origin
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, cast, get_args, get_origin
 
-from pydantic import PydanticUserError, TypeAdapter
+from pydantic import GetCoreSchemaHandler, PydanticUserError, TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
-from pydantic_core import PydanticSerializationError, to_jsonable_python
-from typing_extensions import Doc, TypedDict
+from pydantic_core import PydanticSerializationError, core_schema, to_jsonable_python
+from typing_extensions import Doc
 
 from agtools_nb.define.annotations import MISSING
 from agtools_nb.define.checked_schema import is_json
@@ -37,6 +37,10 @@ class _Generator(GenerateJsonSchema):
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
+
+    def sort(self, value: Any, parent_key: str | None = None) -> Any:
+        """Leave the order alone: :func:`_tidy` makes one for readers."""
+        return value
 
     def default_schema(self, schema: Any) -> JsonSchemaValue:
         """Leave out a default that JSON cannot hold: infinity, a sentinel object."""
@@ -60,18 +64,12 @@ def build(
     Raises:
         DefinitionError: A parameter's type cannot be written as JSON Schema.
     """
-    fields = {}
-    for argument in signature.arguments:
-        try:
-            fields[argument.name] = _field(argument, descriptions.get(argument.name))
-        except Exception as error:
-            where = f"parameter {argument.name!r}"
-            raise _unfit(tool_name, where, argument.annotation, error) from error
+    arguments = _Arguments(signature.arguments, signature.extra)
     try:
-        adapter, schema = _adapter(fields, signature.extra)
+        adapter, schema = _built(arguments)
     except Exception as error:  # a type's own code runs here, and may raise anything
-        raise _blame(signature, fields, tool_name, error) from error
-    return adapter, _finished(schema, signature, adapter)
+        raise _blame(signature, tool_name, error) from error
+    return adapter, _finished(schema, signature, descriptions)
 
 
 def response_schema(annotation: Any) -> JsonSchema | None:
@@ -84,29 +82,61 @@ def response_schema(annotation: Any) -> JsonSchema | None:
         )
     except Exception:  # what a return type cannot say is not said
         return None
-    return _without_made_up_titles(inline_single_uses(schema))
+    tidy: JsonSchema = map_subschemas(inline_single_uses(schema), _tidy)
+    return tidy
 
 
-def _adapter(
-    fields: Mapping[str, Any], extra: Any
-) -> tuple[TypeAdapter[dict[str, Any]], JsonSchema]:
-    how: dict[str, Any] = {"closed": True} if extra is MISSING else {"extra_items": extra}
-    arguments: Any = TypedDict("arguments", dict(fields), **how)  # type: ignore[misc]
-    adapter = cast("TypeAdapter[dict[str, Any]]", TypeAdapter(cast("Any", arguments)))
-    return adapter, adapter.json_schema(by_alias=True, schema_generator=_Generator)
+class _Arguments:
+    """What pydantic asks for the schema of a function's arguments: an object of its parameters.
+
+    Args:
+        arguments: The parameters.
+        extra: Type of what ``**kwargs`` takes; :data:`MISSING` if nothing.
+    """
+
+    def __init__(self, arguments: Sequence[Argument], extra: Any) -> None:
+        self._arguments = arguments
+        self._extra = extra
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        fields = {one.name: _field(one, handler) for one in self._arguments}
+        if self._extra is MISSING:
+            return core_schema.typed_dict_schema(fields, extra_behavior="forbid")
+        extra = handler.generate_schema(rewritten(self._extra))
+        return core_schema.typed_dict_schema(fields, extra_behavior="allow", extras_schema=extra)
 
 
-def _field(argument: Argument, description: str | None) -> Any:
+def _built(arguments: _Arguments) -> tuple[TypeAdapter[dict[str, Any]], JsonSchema]:
+    adapter: TypeAdapter[dict[str, Any]] = TypeAdapter(cast("Any", Annotated[Any, arguments]))
+    return adapter, adapter.json_schema(schema_generator=_Generator)
+
+
+def _field(argument: Argument, handler: GetCoreSchemaHandler) -> core_schema.TypedDictField:
     annotation = rewritten(argument.annotation)
+    if get_origin(annotation) is not Annotated and not is_field(argument.default):
+        schema = handler.generate_schema(annotation)
+        return core_schema.typed_dict_field(schema, required=argument.required)
     metadata = list(_plain_descriptions(annotation))
     if is_field(argument.default):
         metadata.append(_constraints_only(argument.default))
-    described = _is_described(annotation) or any(item.description for item in metadata)
-    if description and not described:
-        metadata.append(FieldInfo(description=description))
     for item in metadata:
         annotation = Annotated[annotation, item]
-    return annotation if argument.required else NotRequired[annotation]
+    return core_schema.typed_dict_field(
+        handler.generate_schema(annotation),
+        required=argument.required,
+        validation_alias=_alias(annotation),
+    )
+
+
+def _alias(annotation: Any) -> Any:
+    """The key that ``Field(alias=...)`` gives a parameter; ``None`` if its name is the key."""
+    for item in reversed(get_args(annotation)[1:]):
+        alias = item.validation_alias if isinstance(item, FieldInfo) else None
+        if alias is not None:
+            return alias if isinstance(alias, str) else alias.convert_to_aliases()
+    return None
 
 
 def _plain_descriptions(annotation: Any) -> list[FieldInfo]:
@@ -121,9 +151,15 @@ def _plain_descriptions(annotation: Any) -> list[FieldInfo]:
     return found[:1]
 
 
-def _is_described(annotation: Any) -> bool:
-    return get_origin(annotation) is Annotated and any(
-        isinstance(item, FieldInfo) and item.description for item in get_args(annotation)[1:]
+def _is_described(argument: Argument) -> bool:
+    """Whether the author described a parameter in its annotation or its ``Field(...)``."""
+    items = [argument.default]
+    if get_origin(argument.annotation) is Annotated:
+        items += get_args(argument.annotation)[1:]
+    return any(
+        bool(item.description) if isinstance(item, FieldInfo) else isinstance(item, (str, Doc))
+        for item in items
+        if item is not argument.default or isinstance(item, FieldInfo)
     )
 
 
@@ -140,18 +176,21 @@ def _constraints_only(info: FieldInfo) -> FieldInfo:
 
 
 def _finished(
-    schema: JsonSchema, signature: Signature, adapter: TypeAdapter[dict[str, Any]]
+    schema: JsonSchema, signature: Signature, descriptions: Mapping[str, str]
 ) -> JsonSchema:
-    schema = _without_made_up_titles(inline_single_uses(schema))
+    schema = inline_single_uses(schema)
     properties = schema.setdefault("properties", {})
-    names = list(properties)
-    for argument, name in zip(signature.arguments, names, strict=False):
-        _add_default(properties[name], argument)
+    # A parameter may have another key there: its alias.
+    for argument, own in zip(signature.arguments, properties.values(), strict=False):
+        _add_default(own, argument)
+        text = descriptions.get(argument.name)
+        if text and not _is_described(argument):
+            own["description"] = text
     if schema.get("additionalProperties") == {}:
         # ``**kwargs`` without a type: anything goes. ``true`` says so to readers too.
         schema["additionalProperties"] = True
-    ordered: JsonSchema = map_subschemas(schema, _ordered)
-    return ordered
+    tidy: JsonSchema = map_subschemas(schema, _tidy)
+    return tidy
 
 
 # The order in which people read a schema; keywords not named here come before "properties".
@@ -159,9 +198,26 @@ _FIRST = ("type", "description", "enum", "const", "format", "minimum", "maximum"
 _LAST = ("properties", "required", "additionalProperties", "$defs")
 
 
-def _ordered(node: JsonSchema) -> JsonSchema:
-    middle = [key for key in node if key not in _FIRST and key not in _LAST]
-    return {key: node[key] for key in (*_FIRST, *middle, *_LAST) if key in node}
+_CLASS_NAME = re.compile(r"\w+(\[.*\])?")  # also ``Box[int]``
+
+
+def _tidy(node: JsonSchema) -> JsonSchema:
+    """Order the keywords, and drop a title that only repeats a class name."""
+    if "title" in node and _is_made_up(node):
+        del node["title"]
+    if len(node) == 1:
+        return node
+    first = {key: node[key] for key in _FIRST if key in node}
+    last = {key: node[key] for key in _LAST if key in node}
+    middle = {key: value for key, value in node.items() if key not in first and key not in last}
+    return first | middle | last
+
+
+def _is_made_up(node: JsonSchema) -> bool:
+    """A title that the author wrote is seldom one word."""
+    title = node["title"]
+    is_class = node.get("type") == "object" or "enum" in node or "const" in node
+    return is_class and isinstance(title, str) and _CLASS_NAME.fullmatch(title) is not None
 
 
 def _add_default(schema: JsonSchema, argument: Argument) -> None:
@@ -191,30 +247,11 @@ def allows_null(schema: JsonSchema) -> bool:
     return not {"type", "enum", "const", "$ref", "anyOf", "oneOf", "allOf"} & schema.keys()
 
 
-_CLASS_NAME = re.compile(r"\w+(\[.*\])?")  # also ``Box[int]``
-
-
-def _without_made_up_titles(schema: JsonSchema) -> JsonSchema:
-    """Drop titles that only repeat a class name. A title the author wrote differs from it."""
-
-    def clean(node: JsonSchema) -> JsonSchema:
-        kind = node.get("type")
-        made_up = kind == "object" or "enum" in node or "const" in node
-        if made_up and isinstance(node.get("title"), str) and _CLASS_NAME.fullmatch(node["title"]):
-            return {key: value for key, value in node.items() if key != "title"}
-        return node
-
-    cleaned: JsonSchema = map_subschemas(schema, clean)
-    return cleaned
-
-
-def _blame(
-    signature: Signature, fields: Mapping[str, Any], tool_name: str, error: Exception
-) -> DefinitionError:
+def _blame(signature: Signature, tool_name: str, error: Exception) -> DefinitionError:
     """Find the parameter that cannot be written as JSON Schema, by trying each alone."""
     for argument in signature.arguments:
         try:
-            _adapter({argument.name: fields[argument.name]}, MISSING)
+            _built(_Arguments([argument], MISSING))
         except Exception as own:
             return _unfit(tool_name, f"parameter {argument.name!r}", argument.annotation, own)
     return _unfit(tool_name, "parameter **kwargs", signature.extra, error)
