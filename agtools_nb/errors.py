@@ -9,6 +9,7 @@
     |   `-- UnknownToolError (KeyError)  ... no tool has this name
     |-- ToolError                        the model: raised by a tool to say what to do next
     |-- ArgumentsError (ValueError)      the model: these arguments do not fit the tool
+    |-- CallTimeoutError (TimeoutError)  the model: the call took longer than it may
     `-- ToolExecutionError               whoever reads the result; see ``__cause__``
 """
 
@@ -96,6 +97,10 @@ class ArgumentsError(AgtoolsError, ValueError):
     def __init__(self, message: str, faults: tuple[Fault, ...] = ()) -> None:
         super().__init__(message)
         self.faults = faults
+
+
+class CallTimeoutError(AgtoolsError, TimeoutError):
+    """A call took longer than it may. Its text says whether something still runs."""
 
 
 class ToolExecutionError(AgtoolsError):

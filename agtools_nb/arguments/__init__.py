@@ -2,15 +2,20 @@
 
 from agtools_nb.arguments.coerce import Coerced, coerce
 from agtools_nb.arguments.parse import parse_arguments
-from agtools_nb.arguments.prepare import Prepared, prepare, unchecked
+from agtools_nb.arguments.plan import Plan, is_plain, plan_of
+from agtools_nb.arguments.prepare import Prepared, prepare, prepare_parsed, unchecked
 from agtools_nb.arguments.validate import validate
 
 __all__ = [
     "Coerced",
+    "Plan",
     "Prepared",
     "coerce",
+    "is_plain",
     "parse_arguments",
+    "plan_of",
     "prepare",
+    "prepare_parsed",
     "unchecked",
     "validate",
 ]

@@ -33,6 +33,7 @@ class Plan:
     Attributes:
         defaults: The parameters' defaults that JSON can hold, by name.
         document: The tool's input schema.
+        is_by_name: Whether the values are just what the function takes, by name.
         direct: A validator of Python values that agrees with strict JSON, if there is one.
         shares: Whether ``direct`` may hand containers of the input through uncopied.
     """
@@ -46,6 +47,9 @@ class Plan:
             for name, sub in properties.items()
             if isinstance(sub, dict) and "default" in sub
         }
+        signature = tool.signature
+        self.is_by_name = not signature.injected and not signature.positional
+        self.is_by_name &= not any(argument.default_is_field for argument in signature.arguments)
         self._adapter = tool.adapter
         self.direct: Validate | None = None
         self.shares = False
@@ -61,6 +65,18 @@ class Plan:
     def coerced(self, arguments: Any) -> Coerced:
         """Return the arguments after coercion against the tool's schema."""
         return self.coercion.apply(arguments)
+
+    def quick(self, arguments: dict[str, Any]) -> dict[str, Any] | None:
+        """Values for what surely fits, coerced where need be; ``None`` leaves it to the long way.
+
+        Args:
+            arguments: Values of any kind; :attr:`direct` must be there.
+        """
+        values = self.values(arguments)
+        if values is None:
+            coerced = self.coercion.apply(arguments)
+            values = self.values(coerced.value) if coerced.changes else None
+        return values if isinstance(values, dict) else None
 
     def values(self, arguments: dict[str, Any]) -> dict[str, Any] | ValidationError | None:
         """The arguments as Python values; pydantic's error or ``None`` if they do not fit.

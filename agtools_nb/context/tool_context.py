@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -36,18 +36,25 @@ class ToolContext:
     Args:
         conversation: The session, held weakly; ``None`` outside of one.
         state: The store to share. Default: a new, empty one.
+        scopes: What the session was granted; tools that name other scopes are refused.
 
     Attributes:
         state: The shared store.
+        scopes: The granted scopes.
         call_id: Id of the running call, ``None`` outside of one.
         tool_name: Name of the running tool, ``None`` outside of one.
     """
 
     def __init__(
-        self, conversation: Conversation | None = None, *, state: StateStore | None = None
+        self,
+        conversation: Conversation | None = None,
+        *,
+        state: StateStore | None = None,
+        scopes: Iterable[str] = (),
     ) -> None:
         self._conversation = None if conversation is None else weakref.ref(conversation)
         self.state = StateStore() if state is None else state
+        self.scopes = frozenset((scopes,) if isinstance(scopes, str) else scopes)
         self.call_id: str | None = None
         self.tool_name: str | None = None
         self._cancelled = False

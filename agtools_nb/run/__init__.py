@@ -1,6 +1,8 @@
 """Running calls: one, or many at once."""
 
 from agtools_nb.run.batch import Batch, Observer
-from agtools_nb.run.runner import ToolRunner, as_call
+from agtools_nb.run.numbering import as_call
+from agtools_nb.run.runner import ToolRunner
+from agtools_nb.run.strategy import Strategy
 
-__all__ = ["Batch", "Observer", "ToolRunner", "as_call"]
+__all__ = ["Batch", "Observer", "Strategy", "ToolRunner", "as_call"]

@@ -3,204 +3,178 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
+import logging
 import time
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
-from agtools_nb.arguments import Prepared, prepare, unchecked
+from agtools_nb.arguments import (
+    Prepared,
+    is_plain,
+    plan_of,
+    prepare,
+    prepare_parsed,
+    unchecked,
+    validate,
+)
 from agtools_nb.calls import Status, ToolCall, ToolResult
 from agtools_nb.context import ToolContext
 from agtools_nb.define import Tool
 from agtools_nb.errors import (
     ArgumentsError,
-    DefinitionError,
     ToolError,
     ToolExecutionError,
     UnknownToolError,
     UsageError,
 )
-from agtools_nb.jsonable import clean_text, shorten
-from agtools_nb.run.capture import CallOutput, captured
-from agtools_nb.run.threads import WorkerThreads
+from agtools_nb.jsonable import brief_repr, jsonable, shorten
+from agtools_nb.media import split
+from agtools_nb.run.binding import bound
+from agtools_nb.run.capture import CallOutput, capture
+from agtools_nb.run.invoke import PLAIN, Invocation, RaisedElsewhereError, maybe_await
+from agtools_nb.run.setting import Setting
+from agtools_nb.run.words import STOPPED, error_text
 
-ERROR_LIMIT = 8_000  # characters of an exception's text that a model is shown
-STOPPED = "The call was stopped before it finished."
+_log = logging.getLogger("agtools_nb")
 
 
-@dataclass(slots=True)
 class Attempt:
     """The running of one call.
 
-    Attributes:
+    Args:
         call: What was asked for, with an id.
         tool: The tool, ``None`` if there is none of that name.
         known: Names of the tools there are, for the message when there is none.
-        context: What the tool is given if it asks for a context.
+        setting: How it is run.
         notes: Remarks for the result.
-        validate: Whether to coerce and check the arguments.
+        index: Place of the call in its batch.
         refusal: Why this is no call at all, if it is none.
+
+    Attributes:
         prepared: The arguments as the tool gets them, once they are.
     """
 
-    call: ToolCall
-    tool: Tool | None
-    known: tuple[str, ...]
-    context: ToolContext | None
-    notes: tuple[str, ...] = ()
-    validate: bool = True
-    refusal: UsageError | None = None
-    prepared: Prepared | None = None
-    _output: CallOutput = field(default_factory=CallOutput)
-    _started_at: float = 0.0
-    _clock: float = 0.0
-    _call_context: ToolContext | None = None
-    _is_in_thread: bool = False
-    _is_stopped: bool = False
+    __slots__ = (
+        "_call_context", "_clock", "_invocation", "_known", "_media", "_output", "_started_at",
+        "call", "index", "notes", "prepared", "refusal", "setting", "tool",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        call: ToolCall,
+        tool: Tool | None,
+        known: tuple[str, ...],
+        setting: Setting,
+        notes: tuple[str, ...] = (),
+        index: int = 0,
+        refusal: UsageError | None = None,
+    ) -> None:
+        self.call = call
+        self.tool = tool
+        self.setting = setting
+        self.notes = notes
+        self.index = index
+        self.refusal = refusal
+        self.prepared: Prepared | None = None
+        self._known = known
+        self._output = CallOutput()
+        self._started_at = 0.0
+        self._clock = 0.0
+        self._call_context: ToolContext | None = None
+        self._invocation: Invocation | None = None
+        self._media: tuple[Any, ...] = ()
 
     async def run(
         self,
-        threads: WorkerThreads,
         turn: AbstractAsyncContextManager[Any],
         started: Callable[[Attempt], None] | None = None,
+        *,
+        own_task: bool = True,
     ) -> ToolResult:
         """Run the call to its result.
 
         Args:
-            threads: Where a blocking function runs.
             turn: Held while a blocking function runs.
             started: Told when the arguments are ready and the function begins.
+            own_task: Whether the task is this call's alone, so that what it prints
+                can be caught to its end. Default ``True``.
 
         Raises:
             asyncio.CancelledError: The waiting task was cancelled. One that the
                 tool raises itself is the call's own failure.
         """
         self._begin()
+        if own_task:
+            capture(self._output)
         try:
-            return await self._run(threads, turn, started)
+            result = await self._run(turn, started)
         except asyncio.CancelledError as error:
-            if _is_cancelled():
+            if is_cancelled():
                 raise
-            return self._failed("error", error)
+            result = self.failed("error", error)
         except BaseException as error:  # SystemExit in a tool must not end the kernel
-            return self._failed("error", error)
+            result = self.failed("error", error)
+        if self.setting.after:
+            return await self._after(result)
+        return result
 
     async def _run(
         self,
-        threads: WorkerThreads,
         turn: AbstractAsyncContextManager[Any],
         started: Callable[[Attempt], None] | None,
     ) -> ToolResult:
+        tool, setting = self.tool, self.setting
         if self.refusal is not None:
-            return self._failed("invalid", self.refusal)
-        if self.tool is None:
-            return self._failed("invalid", UnknownToolError(self._unknown()))
-        arguments = self.call.args
-        self.prepared = prepare(self.tool, arguments) if self.validate else unchecked(arguments)
-        values = self.prepared.values
-        if values is None:
-            error = ArgumentsError(self.prepared.error or "", self.prepared.faults)
-            return self._failed("invalid", error)
-        args, kwargs = self._bind(self.tool, values)
-        function = partial(self.tool.fn, *args, **kwargs)
-        with captured(self._output):
-            if self.tool.is_async:
+            return self.failed("invalid", self.refusal)
+        if tool is None:
+            return self.failed("invalid", UnknownToolError(self._unknown()))
+        self.prepared = prepared = self._prepared(tool)
+        if prepared.values is None:
+            error = ArgumentsError(prepared.error or "", prepared.faults)
+            return self.failed("invalid", error)
+        if tool.scopes:
+            self._check_scopes(tool)
+        for hook in setting.before:
+            await maybe_await(hook(self.call, prepared.arguments or {}))
+        args, kwargs = self._bound(tool, prepared.values)
+        self._invocation = Invocation(tool, setting, args, kwargs, self._output.write)
+        seconds = next(
+            (s for s in (self.call.timeout, setting.timeout) if s is not None), tool.timeout
+        )
+        if tool.is_async:
+            self._announce(started)
+            value = await self._invocation.value(seconds)
+        else:
+            async with turn:
                 self._announce(started)
-                value = await function()
-            else:
-                async with turn:
-                    self._announce(started)
-                    value = await self._in_thread(threads, function)
-            return self._result("ok", result=await self._settled(value, threads))
+                value = await self._invocation.value(seconds)
+        if type(value) not in PLAIN:
+            self._media = split(value).media
+        if setting.check_results:
+            self._check_result(tool, value)
+        return self._result("ok", result=value)
 
     def stopped(self, note: str = "") -> ToolResult:
         """The result of a call that was cancelled; what it does from now on is dropped."""
         if self._call_context is not None:
             self._call_context.cancel()
-        self._is_stopped = True
-        if not note and self._is_in_thread:
-            note = "The function runs in a thread, which cannot be stopped; its result is dropped."
+        if self._invocation is not None:
+            self._invocation.stop()
+            if not note and not self._invocation.tool.is_async:
+                note = (
+                    "The function runs in a thread, which cannot be stopped; its result is dropped."
+                )
         self._begin()
-        result = self._failed("cancelled", asyncio.CancelledError(), (note,) if note else ())
+        result = self.failed("cancelled", asyncio.CancelledError(), (note,) if note else ())
         self._output.close()
         return result
 
-    def _begin(self) -> None:
-        if not self._started_at:
-            self._started_at, self._clock = time.time(), time.perf_counter()
-
-    def _announce(self, started: Callable[[Attempt], None] | None) -> None:
-        # A call that had to wait for its turn starts when it gets it.
-        self._started_at, self._clock = time.time(), time.perf_counter()
-        self._is_in_thread = self.tool is not None and not self.tool.is_async
-        if started is not None:
-            started(self)
-
-    def _bind(self, tool: Tool, values: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-        """The values as Python passes them: by position where it must be, else by name."""
-        given = dict(values)
-        for argument in tool.signature.arguments:
-            by_hand = argument.positional_only or argument.default_is_field
-            if argument.name not in given and by_hand and not argument.required:
-                given[argument.name] = argument.default_value()
-        for injected in tool.signature.injected:
-            # Without validation a model's value may stand here.
-            given.pop(injected.name, None)
-            if self.context is not None:
-                self._call_context = self.context.for_call(self.call.id, tool.name)
-                given[injected.name] = self._call_context
-            elif injected.required:
-                raise UsageError(
-                    f"{tool.name} asks for a ToolContext in parameter {injected.name!r}, and this "
-                    "runner has none: call runner.set_context(ToolContext()) first"
-                )
-            elif injected.positional_only:
-                given[injected.name] = None
-        missing = [name for name in tool.signature.positional if name not in given]
-        if missing:
-            raise TypeError(f"{tool.name}() misses the argument {missing[0]!r}")
-        return [given.pop(name) for name in tool.signature.positional], given
-
-    async def _in_thread(self, threads: WorkerThreads, function: Callable[[], Any]) -> Any:
-        def job() -> Any:
-            value = function()
-            return self._drained(value) if inspect.isgenerator(value) else value
-
-        outcome = await threads.run(job)
-        if outcome.error is not None:
-            raise _RaisedInThreadError(outcome.error)
-        return outcome.value
-
-    def _drained(self, generator: Any) -> list[Any]:
-        """What a generator yields, up to its end or until the call is stopped."""
-        items = []
-        for item in generator:
-            if self._is_stopped:
-                break
-            items.append(item)
-        return items
-
-    async def _settled(self, value: Any, threads: WorkerThreads) -> Any:
-        """Await what turned out to be awaitable; collect what turned out to be a generator."""
-        if inspect.isawaitable(value):
-            value = await value
-        if inspect.isasyncgen(value):
-            return [item async for item in value]
-        if inspect.isgenerator(value):
-            return await self._in_thread(threads, partial(self._drained, value))
-        return value
-
-    def _unknown(self) -> str:
-        known = ", ".join(self.known) if self.known else "none"
-        return f"There is no tool named {shorten(str(self.call.name), 80)!r}. Tools: {known}."
-
-    def _failed(
+    def failed(
         self, status: Status, error: BaseException, notes: tuple[str, ...] = ()
     ) -> ToolResult:
-        if isinstance(error, _RaisedInThreadError):
+        """The result of a call that failed by ``error``."""
+        if isinstance(error, RaisedElsewhereError):
             error = error.original
         text = STOPPED if status == "cancelled" else error_text(error)
         exception = ToolExecutionError(
@@ -212,6 +186,69 @@ class Attempt:
         exception.__cause__ = error
         return self._result(status, error=text, exception=exception, notes=notes)
 
+    def _begin(self) -> None:
+        if not self._started_at:
+            self._started_at, self._clock = time.time(), time.perf_counter()
+
+    def _announce(self, started: Callable[[Attempt], None] | None) -> None:
+        # A call that had to wait for its turn starts when it gets it.
+        self._started_at, self._clock = time.time(), time.perf_counter()
+        if started is not None:
+            started(self)
+
+    def _prepared(self, tool: Tool) -> Prepared:
+        args: Any = self.call.args
+        if not self.setting.validate:
+            return unchecked(args)
+        return prepare_parsed(tool, plan_of(tool), args) if is_plain(args) else prepare(tool, args)
+
+    def _bound(self, tool: Tool, values: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+        if tool.injected and self.setting.context is not None:
+            self._call_context = self.setting.context.for_call(self.call.id, tool.name)
+        return bound(tool, values, self._call_context)
+
+    def _check_scopes(self, tool: Tool) -> None:
+        granted = () if self.setting.context is None else self.setting.context.scopes
+        missing = [scope for scope in tool.scopes if scope not in granted]
+        if missing:
+            raise ToolError(
+                "missing_scope",
+                f"{tool.name} was not run: it needs the scope {', '.join(map(repr, missing))}, "
+                "which this session was not granted.",
+                category="access",
+                hint="Ask the user for it, or go on without this tool.",
+            )
+
+    def _check_result(self, tool: Tool, value: Any) -> None:
+        schema = tool.response_schema
+        faults = () if schema is None else validate(jsonable(value), schema)
+        if faults:
+            raise ToolError(
+                "bad_result",
+                f"{tool.name} ran, but what it returned does not fit its response schema: "
+                + "; ".join(fault.message for fault in faults)
+                + f". It returned {brief_repr(value)}.",
+                category="author",
+                hint="This is a mistake in the tool, not in the call.",
+            )
+
+    async def _after(self, result: ToolResult) -> ToolResult:
+        for hook in self.setting.after:
+            try:
+                changed = await maybe_await(hook(self.call, result))
+            except asyncio.CancelledError:
+                if is_cancelled():
+                    raise
+            except Exception:  # the call has happened; who looks on afterwards cannot undo it
+                _log.exception("a hook after %s failed", self.call.name)
+            else:
+                result = changed if isinstance(changed, ToolResult) else result
+        return result
+
+    def _unknown(self) -> str:
+        known = ", ".join(self._known) if self._known else "none"
+        return f"There is no tool named {shorten(str(self.call.name), 80)!r}. Tools: {known}."
+
     def _result(
         self,
         status: Status,
@@ -221,57 +258,34 @@ class Attempt:
         exception: ToolExecutionError | None = None,
         notes: tuple[str, ...] = (),
     ) -> ToolResult:
-        prepared = self.prepared or Prepared(None, None)
+        prepared, output, call = self.prepared or _UNREAD, self._output, self.call
         return ToolResult(
-            self.call.name,
-            self.call.id,
-            self.call.step_id,
+            call.name,
+            call.id,
+            call.step_id,
             result,
             error,
             exception,
-            self.call.server_name,
+            call.server_name,
             status,
             prepared.arguments,
             prepared.changes,
             prepared.faults,
-            self._output.text("stdout"),
-            self._output.text("stderr"),
+            output.text("stdout"),
+            output.text("stderr"),
             self._started_at,
             time.perf_counter() - self._clock,
             (*self.notes, *notes),
+            self._media,
+            output.warnings,
+            self.index,
         )
 
 
-class _RaisedInThreadError(Exception):
-    """Carries what a thread raised; ``StopIteration`` cannot pass through a coroutine as itself."""
-
-    def __init__(self, original: BaseException) -> None:
-        super().__init__()
-        self.original = original
+_UNREAD = Prepared(None, None)
 
 
-def error_text(error: BaseException) -> str:
-    """What the model is told of an exception: type and text, or a ``ToolError``'s own words.
-
-    Never raises, and cuts the text at 8,000 characters.
-    """
-    try:
-        text = _words_of(error)
-    except (Exception, SystemExit, GeneratorExit):
-        text = f"{type(error).__name__}: its text could not be read"
-    return shorten(clean_text(text), ERROR_LIMIT)
-
-
-def _words_of(error: BaseException) -> str:
-    if isinstance(error, ToolError):
-        return f"{error.message} {error.hint}" if error.hint else f"{error.message}"
-    text = str(error)
-    if isinstance(error, (ArgumentsError, UnknownToolError, DefinitionError, UsageError)):
-        return text
-    name = type(error).__name__
-    return f"{name}: {text}" if text else name
-
-
-def _is_cancelled() -> bool:
+def is_cancelled() -> bool:
+    """Whether somebody asked the current task to stop, so that a CancelledError is theirs."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0

@@ -1,4 +1,4 @@
-"""What a tool prints, caught on its own call, whichever task or thread prints it.
+"""What a tool prints and warns of, caught on its own call, whichever task or thread does it.
 
 While calls run, ``sys.stdout`` and ``sys.stderr`` are routers that look at a
 context variable for the call they are in. Text printed outside of any call goes
@@ -16,57 +16,87 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TextIO
 
+from agtools_nb.run.warned import WarningRouter
+
 LIMIT_CHARACTERS = 1024 * 1024
+MAX_WARNINGS = 100
 
 Stream = str  # "stdout" or "stderr"
 
+# One lock for all: most calls print nothing, and need none of their own.
+_lock = threading.Lock()
+
 
 class CallOutput:
-    """What one call printed: the first MiB of characters of each stream."""
+    """What one call printed: the first MiB of characters of each stream, and 100 warnings."""
+
+    __slots__ = ("_closed", "_dropped", "_kept", "_parts", "_warnings", "_warnings_dropped")
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._parts: dict[Stream, list[str]] = {"stdout": [], "stderr": []}
-        self._kept = {"stdout": 0, "stderr": 0}
-        self._dropped = {"stdout": 0, "stderr": 0}
         self._closed = False
+        self._parts: dict[Stream, list[str]] = {}
+        self._kept: dict[Stream, int] = {}
+        self._dropped: dict[Stream, int] = {}
+        self._warnings: list[str] = []
+        self._warnings_dropped = 0
 
     def write(self, stream: Stream, text: str) -> None:
         """Keep ``text`` as far as there is room; after :meth:`close`, drop it."""
-        with self._lock:
+        with _lock:
             if self._closed:
                 return
-            room = LIMIT_CHARACTERS - self._kept[stream]
+            room = LIMIT_CHARACTERS - self._kept.get(stream, 0)
             kept = text[: max(room, 0)]
             if kept:
-                self._parts[stream].append(kept)
-                self._kept[stream] += len(kept)
-            self._dropped[stream] += len(text) - len(kept)
+                self._parts.setdefault(stream, []).append(kept)
+                self._kept[stream] = self._kept.get(stream, 0) + len(kept)
+            if len(text) > len(kept):
+                self._dropped[stream] = self._dropped.get(stream, 0) + len(text) - len(kept)
+
+    def warn(self, text: str) -> None:
+        """Keep a warning; after :meth:`close`, drop it."""
+        with _lock:
+            if len(self._warnings) >= MAX_WARNINGS:
+                self._warnings_dropped += 1
+            elif not self._closed:
+                self._warnings.append(text)
 
     def close(self) -> None:
         """Drop what comes from now on: the call has been answered."""
-        with self._lock:
-            self._closed = True
+        self._closed = True
 
     def text(self, stream: Stream) -> str:
         """What was printed, with a note on how much was dropped."""
-        with self._lock:
-            text = "".join(self._parts[stream])
-            dropped = self._dropped[stream]
+        if not self._parts:
+            return ""
+        with _lock:
+            text = "".join(self._parts.get(stream, ()))
+            dropped = self._dropped.get(stream, 0)
         return f"{text}\n[{dropped:,} more characters were not kept]" if dropped else text
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The warnings, with a note on how many were dropped."""
+        if not self._warnings:
+            return ()
+        with _lock:
+            more = self._warnings_dropped
+            note = (f"[{more:,} more warnings were not kept]",) if more else ()
+            return (*self._warnings, *note)
 
 
 _current: ContextVar[CallOutput | None] = ContextVar("agtools_nb_call_output", default=None)
 
 
-@contextmanager
-def captured(output: CallOutput) -> Iterator[None]:
-    """Catch what the current task or thread context prints in the block."""
-    token = _current.set(output)
-    try:
-        yield
-    finally:
-        _current.reset(token)
+def capture(output: CallOutput) -> None:
+    """From now on, catch what the current task prints; a task keeps its context to its end."""
+    _current.set(output)
+
+
+def _keep_warning(text: str) -> None:
+    output = _current.get()
+    if output is not None:
+        output.warn(text)
 
 
 class _Router(io.TextIOBase):
@@ -110,10 +140,13 @@ class _Routing:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._users = 0
+        self._warnings = WarningRouter(lambda: _current.get() is not None, _keep_warning)
 
     def enter(self) -> None:
         with self._lock:
             self._users += 1
+            if self._users == 1:
+                self._warnings.enter()
             for stream in ("stdout", "stderr"):
                 outside = getattr(sys, stream)
                 if outside is not None and not isinstance(outside, _Router):
@@ -124,6 +157,7 @@ class _Routing:
             self._users -= 1
             if self._users:
                 return
+            self._warnings.leave()
             for stream in ("stdout", "stderr"):
                 router = getattr(sys, stream)
                 # Someone who replaced the stream meanwhile keeps theirs.

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import functools
-import inspect
-import itertools
-import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from agtools_nb.arguments import Plan, plan_of
 from agtools_nb.calls import ToolCall, ToolResult
-from agtools_nb.context import ToolContext, copied
+from agtools_nb.context import ToolContext
 from agtools_nb.define import Tool
 from agtools_nb.define.tool import caller_scope
 from agtools_nb.errors import DuplicateToolError, UnknownToolError, UsageError
-from agtools_nb.jsonable import brief_repr
-from agtools_nb.run.attempt import Attempt
+from agtools_nb.run.attempt import Attempt, is_cancelled
 from agtools_nb.run.batch import Batch, Observer
-from agtools_nb.run.threads import WorkerThreads
-
-Call = ToolCall | Mapping[str, Any] | tuple[Any, ...] | list[Any]
+from agtools_nb.run.invoke import PLAIN, Invocation
+from agtools_nb.run.numbering import Call, Numbering, read_call
+from agtools_nb.run.public import public_callable
+from agtools_nb.run.setting import After, Before, ExecutorChoice, Setting
+from agtools_nb.run.strategy import Strategy, as_strategy
+from agtools_nb.run.stream import MAX_OPEN, stream_results
 
 
 class ToolRunner:
@@ -35,10 +34,19 @@ class ToolRunner:
         context: What tools that ask for a ``ToolContext`` are given. Default: none.
         validate: Coerce and check arguments. Default ``True``; with ``False`` the
             function gets what came, untouched.
+        check_results: Check what tools return against their response schemas; a
+            result that does not fit is an error. Default ``False``.
+        strategy: Which calls of a batch run beside each other. Default ``PARALLEL``.
+        max_concurrency: Most calls of a batch that run at once. Default: all, of them at
+            most 256 blocking ones.
+        timeout: Seconds for a call that says nothing itself. Default: what its tool says.
+        executor: Where blocking tools run, any ``concurrent.futures.Executor``, or a
+            function that chooses one (or ``None``) by tool. Default: threads of the runner.
 
     Raises:
         DefinitionError: One of the functions cannot be a tool.
         DuplicateToolError: Two of them have one name.
+        UsageError: There is no such strategy, or a bound is out of range.
     """
 
     def __init__(
@@ -47,11 +55,20 @@ class ToolRunner:
         *,
         context: ToolContext | None = None,
         validate: bool = True,
+        check_results: bool = False,
+        strategy: Strategy | str = Strategy.PARALLEL,
+        max_concurrency: int | None = None,
+        timeout: float | None = None,
+        executor: ExecutorChoice | None = None,
     ) -> None:
-        self.validate = validate
-        self._context = context
+        self._setting = Setting(
+            context, validate, check_results, _checked_seconds(timeout), executor=executor
+        )
+        self.strategy = as_strategy(strategy)
+        self.max_concurrency = max_concurrency
         self._tools: dict[str, Tool] = {}
-        self._threads = WorkerThreads()
+        # By name, the plans of tools that may take the short way through `execute`.
+        self._short: dict[str, Plan] = {}
         scope = caller_scope(2)
         for tool in tools:
             self._add(tool, None, scope)
@@ -69,11 +86,45 @@ class ToolRunner:
     @property
     def context(self) -> ToolContext | None:
         """What tools that ask for a context are given."""
-        return self._context
+        return self._setting.context
+
+    @property
+    def validate(self) -> bool:
+        """Whether arguments are coerced and checked."""
+        return self._setting.validate
 
     def set_context(self, context: ToolContext | None) -> None:
         """Give tools this context from the next call on."""
-        self._context = context
+        self._set(context=context)
+
+    def before(self, hook: Before) -> Before:
+        """Call ``hook(call, arguments)`` before each tool runs; usable as a decorator.
+
+        It is told the arguments as the tool will get them, and may be async. If it
+        raises, the tool is not run and the call answers with the error; raise a
+        :class:`ToolError` to say why in words for the model.
+
+        Returns:
+            The hook.
+        """
+        self._set(before=(*self._setting.before, hook))
+        return hook
+
+    def after(self, hook: After) -> After:
+        """Call ``hook(call, result)`` after each call; usable as a decorator.
+
+        It may be async, and may return another ``ToolResult`` to answer with. If it
+        raises, that is logged and the result stays.
+
+        Returns:
+            The hook.
+        """
+        self._set(after=(*self._setting.after, hook))
+        return hook
+
+    def _set(self, **changes: Any) -> None:
+        self._setting = replace(self._setting, **changes)
+        self._short.clear()
 
     def register(self, tool: Tool | Callable[..., Any], name: str | None = None) -> Tool:
         """Add a tool.
@@ -112,6 +163,7 @@ class ToolRunner:
     def replace(self, tool: Tool) -> None:
         """Put ``tool`` in the place of the one of its name, or add it at the end."""
         self._tools[tool.name] = tool
+        self._short.pop(tool.name, None)
 
     def unregister(self, name: str) -> Tool:
         """Remove a tool and return it.
@@ -121,6 +173,7 @@ class ToolRunner:
         """
         tool = self.tool(name)
         del self._tools[name]
+        self._short.pop(name, None)
         return tool
 
     def tool(self, name: str) -> Tool:
@@ -145,147 +198,182 @@ class ToolRunner:
             ToolExecutionError: The arguments did not fit (``__cause__`` is an
                 ``ArgumentsError``), or the tool raised (``__cause__`` is what it raised).
         """
+        plan = self._short.get(name)
+        if plan is not None:
+            values = plan.quick(arguments)
+            if values is not None:
+                return await self._at_once(name, values, arguments)
         self.tool(name)
         attempt = self._attempts([ToolCall(name, arguments)])[0]
         try:
-            result = await attempt.run(self._threads, contextlib.nullcontext())
+            result = await attempt.run(contextlib.nullcontext(), own_task=False)
         except asyncio.CancelledError:
             attempt.stopped()
             raise
+        self._remember(name)
         return result.unwrap()
 
+    async def _at_once(self, name: str, values: dict[str, Any], arguments: dict[str, Any]) -> Any:
+        """Run an async function whose arguments fit, on the short way: no result is built."""
+        tool = self._tools[name]
+        try:
+            value = await tool.fn(**values)
+            if type(value) in PLAIN:
+                return value
+            return await Invocation(tool, self._setting, [], {}).settled(value)
+        except BaseException as error:
+            if isinstance(error, asyncio.CancelledError) and is_cancelled():
+                raise
+            attempt = self._attempts([ToolCall(name, arguments)])[0]
+            return attempt.failed("error", error).unwrap()
+
+    def _remember(self, name: str) -> None:
+        """Let later calls of this tool take the short way, if nothing stands beside it."""
+        tool, setting = self._tools.get(name), self._setting
+        if tool is None or name in self._short or not tool.is_async:
+            return
+        asks = (tool.scopes, tool.timeout, tool.turn, setting.before, setting.after)
+        asks_more = (setting.timeout, setting.check_results, not setting.validate)
+        plan = plan_of(tool)
+        if plan.is_by_name and plan.direct is not None and not any((*asks, *asks_more)):
+            self._short[name] = plan
+
     async def process_tool_calls(
-        self, calls: Iterable[Call], *, max_concurrency: int | None = None
+        self,
+        calls: Iterable[Call],
+        *,
+        strategy: Strategy | str | None = None,
+        max_concurrency: int | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 -- seconds for each call
     ) -> list[ToolResult]:
         """Run calls concurrently. A failure is that call's result, never an exception.
 
         Args:
             calls: ``ToolCall`` objects, or what :func:`as_call` takes.
-            max_concurrency: Most calls that run at once. Default: all.
+            strategy: Which calls run beside each other. Default: the runner's.
+            max_concurrency: Most calls that run at once. Default: the runner's.
+            timeout: Seconds for each call that says nothing itself. Default: the runner's,
+                else what the tool says.
 
         Returns:
             One result a call, in call order.
 
         Raises:
+            UsageError: There is no such strategy, or a bound is out of range.
             asyncio.CancelledError: The waiting task was cancelled; all calls were
                 stopped first.
         """
-        return await self.batch(calls, max_concurrency=max_concurrency).run()
+        batch = self.batch(
+            calls, strategy=strategy, max_concurrency=max_concurrency, timeout=timeout
+        )
+        return await batch.run()
 
     def batch(
         self,
         calls: Iterable[Call],
         *,
         observers: Sequence[Observer] = (),
+        strategy: Strategy | str | None = None,
         max_concurrency: int | None = None,
+        timeout: float | None = None,
     ) -> Batch:
-        """Return calls as a batch to watch, stop, and run with ``await batch.run()``."""
-        attempts = self._attempts(list(calls))
-        return Batch(attempts, self._threads, observers, max_concurrency)
+        """Return calls as a batch to watch, stop, and run with ``await batch.run()``.
+
+        The arguments are those of :meth:`process_tool_calls`, and ``observers`` are told
+        what happens while it happens.
+        """
+        return Batch(
+            self._attempts(list(calls), timeout),
+            observers,
+            self.max_concurrency if max_concurrency is None else max_concurrency,
+            self.strategy if strategy is None else as_strategy(strategy),
+        )
+
+    def stream(
+        self,
+        calls: Iterable[Call] | AsyncIterable[Call],
+        *,
+        max_concurrency: int | None = None,
+        timeout: float | None = None,
+    ) -> AsyncGenerator[ToolResult, None]:
+        """Run calls as they come, and yield results as they finish.
+
+        Calls are read only as fast as results are taken, so that there may be any
+        number of them. ``result.index`` is the place of its call. Leaving the loop
+        stops what still runs (use ``contextlib.aclosing`` to have that done at once).
+        With ``Strategy.AUTO``, a tool that is not both ``read_only`` and
+        ``concurrency_safe`` waits for what runs before it and runs alone.
+
+        Args:
+            calls: Calls as in :meth:`process_tool_calls`, from an iterable or async iterable.
+            max_concurrency: Most calls under way or with a result not taken yet.
+                Default: the runner's, else 256.
+            timeout: Seconds for each call that says nothing itself.
+
+        Raises:
+            UsageError: A bound is out of range.
+        """
+        limit = self.max_concurrency if max_concurrency is None else max_concurrency
+        if self.strategy is Strategy.SEQUENTIAL:
+            limit = 1
+        numbering = Numbering()
+        setting = self._setting_for(timeout)
+
+        def attempt(index: int, call: Any) -> Attempt:
+            return self._attempt(index, *read_call(call), numbering, setting, self.tool_names)
+
+        alone = self.strategy is Strategy.AUTO
+        return stream_results(
+            calls, attempt, numbering.forget, MAX_OPEN if limit is None else limit, alone
+        )
 
     def get_public_callable(self, name: str) -> Callable[..., Any]:
         """Return the function behind a tool, its context filled in and out of its signature.
 
+        It is the tool itself if that asks for no context. It is a coroutine function if
+        the tool's is, and keeps its name and docstring.
+
         Raises:
             UnknownToolError: There is no such tool.
         """
-        tool = self.tool(name)
-        signature = inspect.signature(tool.fn)
-        shown = [p for key, p in signature.parameters.items() if key not in tool.injected]
+        return public_callable(self.tool(name), lambda: self._setting.context)
 
-        @functools.wraps(tool.fn)
-        def call(*args: Any, **kwargs: Any) -> Any:
-            bound = signature.replace(parameters=shown).bind(*args, **kwargs)
-            given = dict(bound.arguments)
-            if self._context is not None:
-                given.update(dict.fromkeys(tool.injected, self._context.for_call(None, name)))
-            full = signature.bind_partial()
-            full.arguments.update(given)
-            return tool.fn(*full.args, **full.kwargs)
+    def _setting_for(self, seconds: float | None) -> Setting:
+        if seconds is None:
+            return self._setting
+        return replace(self._setting, timeout=_checked_seconds(seconds))
 
-        call.__signature__ = signature.replace(parameters=shown)  # type: ignore[attr-defined]
-        return call
-
-    def _attempts(self, calls: Sequence[Any]) -> list[Attempt]:
+    def _attempts(self, calls: Sequence[Any], seconds: float | None = None) -> list[Attempt]:
         """One attempt a call. What is no call gets one too, so that its siblings run."""
-        known = self.tool_names
-        read = [_read(call) for call in calls]
-        numbered = _with_ids([call for call, _ in read])
+        read = [read_call(call) for call in calls]
+        numbering = Numbering({call.id for call, _ in read if isinstance(call.id, str)})
+        setting, known = self._setting_for(seconds), self.tool_names
         return [
-            Attempt(
-                call,
-                self._tools.get(call.name),
-                known,
-                self._context,
-                notes,
-                self.validate,
-                refusal,
-            )
-            for (call, notes), (_, refusal) in zip(numbered, read, strict=True)
+            self._attempt(index, call, refusal, numbering, setting, known)
+            for index, (call, refusal) in enumerate(read)
         ]
 
+    def _attempt(
+        self,
+        index: int,
+        call: ToolCall,
+        refusal: UsageError | None,
+        numbering: Numbering,
+        setting: Setting,
+        known: tuple[str, ...],
+    ) -> Attempt:
+        call, notes = numbering.numbered(call)
+        return Attempt(call, self._tools.get(call.name), known, setting, notes, index, refusal)
 
-def _read(call: Any) -> tuple[ToolCall, UsageError | None]:
-    """A call whose arguments nobody can change any more, and why it is none if it is none."""
-    try:
-        found = as_call(call)
-    except UsageError as error:
-        return ToolCall("?"), error
-    name: Any = found.name
-    if not isinstance(name, str):
-        return ToolCall("?", id=found.id), _not_a_call(call)
-    return replace(found, args=copied(found.args)), None
 
-
-def as_call(call: Any) -> ToolCall:
-    """Read a call from the forms that notebooks and providers write.
-
-    ``("name", {...})``; ``{"name": ..., "args" | "arguments" | "input": ..., "id": ...}``;
-    or a provider's ``{"id": ..., "function": {"name": ..., "arguments": ...}}``.
+def _checked_seconds(seconds: float | None) -> float | None:
+    """A timeout as given.
 
     Raises:
-        UsageError: It is none of these.
+        UsageError: It is no finite number above 0.
     """
-    if isinstance(call, ToolCall):
-        return call
-    if isinstance(call, Mapping):
-        inner = call.get("function", call)
-        if isinstance(inner, Mapping) and isinstance(inner.get("name"), str):
-            keys = [key for key in ("args", "arguments", "input") if key in inner]
-            args = inner[keys[0]] if keys else {}
-            # OpenAI's Responses items have an id of their own beside the call's.
-            return ToolCall(
-                inner["name"], args, call.get("call_id", call.get("id")), call.get("step_id")
-            )
-    if isinstance(call, (tuple, list)) and 1 <= len(call) <= 2 and isinstance(call[0], str):
-        return ToolCall(*call)
-    raise _not_a_call(call)
-
-
-def _not_a_call(call: Any) -> UsageError:
-    return UsageError(
-        f"{brief_repr(call)} is not a call; write ToolCall(name, args), (name, args), or "
-        '{"name": ..., "args": {...}}'
+    if seconds is None or 0 < seconds < float("inf"):
+        return seconds
+    raise UsageError(
+        f"timeout must be a number of seconds above 0, not {seconds!r}; None is no limit"
     )
-
-
-def _with_ids(calls: Sequence[ToolCall]) -> list[tuple[ToolCall, tuple[str, ...]]]:
-    """Give each call an id of its own: results are told apart by it at the provider."""
-    taken = {call.id for call in calls if isinstance(call.id, str)}
-    counters: dict[str, itertools.count[int]] = {}
-    numbered: list[tuple[ToolCall, tuple[str, ...]]] = []
-    for call in calls:
-        if not isinstance(call.id, str) or not call.id:
-            fresh = f"call_{secrets.token_hex(6)}"
-            note = f"It came with the id {call.id!r}; it is answered as {fresh!r}."
-            numbered.append((replace(call, id=fresh), () if call.id is None else (note,)))
-        elif call.id not in counters:
-            counters[call.id] = itertools.count(2)
-            numbered.append((call, ()))
-        else:
-            ids = (f"{call.id}#{number}" for number in counters[call.id])
-            fresh = next(name for name in ids if name not in taken)
-            taken.add(fresh)
-            note = f"The id {call.id!r} was sent twice; this call is answered as {fresh!r}."
-            numbered.append((replace(call, id=fresh), (note,)))
-    return numbered

@@ -26,7 +26,7 @@ from agtools_nb import (
     tool,
 )
 from agtools_nb.run import batch as batches
-from agtools_nb.run.runner import as_call
+from agtools_nb.run import as_call
 
 
 def run(coro: Coroutine[Any, Any, Any]) -> Any:

@@ -1,0 +1,102 @@
+"""Calls read from the forms that people and providers write, each given an id of its own."""
+
+from __future__ import annotations
+
+import itertools
+import secrets
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from agtools_nb.arguments import is_plain
+from agtools_nb.calls import ToolCall
+from agtools_nb.context import copied
+from agtools_nb.errors import UsageError
+from agtools_nb.jsonable import brief_repr
+
+Call = ToolCall | Mapping[str, Any] | tuple[Any, ...] | list[Any]
+
+
+def as_call(call: Any) -> ToolCall:
+    """Read a call from the forms that notebooks and providers write.
+
+    ``("name", {...})``; ``{"name": ..., "args" | "arguments" | "input": ..., "id": ...}``;
+    or a provider's ``{"id": ..., "function": {"name": ..., "arguments": ...}}``.
+
+    Raises:
+        UsageError: It is none of these.
+    """
+    if isinstance(call, ToolCall):
+        return call
+    if isinstance(call, Mapping):
+        inner = call.get("function", call)
+        if isinstance(inner, Mapping) and isinstance(inner.get("name"), str):
+            keys = [key for key in ("args", "arguments", "input") if key in inner]
+            args = inner[keys[0]] if keys else {}
+            # OpenAI's Responses items have an id of their own beside the call's.
+            return ToolCall(
+                inner["name"], args, call.get("call_id", call.get("id")), call.get("step_id")
+            )
+    if isinstance(call, (tuple, list)) and 1 <= len(call) <= 2 and isinstance(call[0], str):
+        return ToolCall(*call)
+    raise _not_a_call(call)
+
+
+def read_call(call: Any) -> tuple[ToolCall, UsageError | None]:
+    """A call whose arguments nobody can change any more, and why it is none if it is none."""
+    try:
+        found = as_call(call)
+    except UsageError as error:
+        return ToolCall("?"), error
+    name: Any = found.name
+    if not isinstance(name, str):
+        return ToolCall("?", id=found.id), _not_a_call(call)
+    args: Any = found.args
+    return replace(found, args=dict(args) if is_plain(args) else copied(args)), None
+
+
+def _not_a_call(call: Any) -> UsageError:
+    return UsageError(
+        f"{brief_repr(call)} is not a call; write ToolCall(name, args), (name, args), or "
+        '{"name": ..., "args": {...}}'
+    )
+
+
+class Numbering:
+    """Gives each call an id that no other has: results are told apart by it at the provider.
+
+    Args:
+        taken: Ids that calls to come bring along.
+    """
+
+    def __init__(self, taken: set[str] | None = None) -> None:
+        self._prefix = f"call_{secrets.token_hex(6)}"
+        self._fresh = itertools.count(1)
+        self._taken = set() if taken is None else taken
+        self._used: set[str] = set()
+
+    def numbered(self, call: ToolCall) -> tuple[ToolCall, tuple[str, ...]]:
+        """Return the call with its id, and a note if that is not the one it came with."""
+        given: Any = call.id
+        if isinstance(given, str) and given:
+            if given not in self._used:
+                self._used.add(given)
+                return call, ()
+            fresh = self._another(given)
+            note = f"The id {given!r} was sent twice; this call is answered as {fresh!r}."
+            return replace(call, id=fresh), (note,)
+        fresh = f"{self._prefix}{next(self._fresh)}"
+        self._used.add(fresh)
+        note = f"It came with the id {brief_repr(given)}; it is answered as {fresh!r}."
+        return replace(call, id=fresh), () if given is None else (note,)
+
+    def forget(self, call: ToolCall) -> None:
+        """Let the call's id be used again: it has been answered."""
+        if call.id is not None:
+            self._used.discard(call.id)
+
+    def _another(self, given: str) -> str:
+        ids = (f"{given}#{number}" for number in itertools.count(2))
+        fresh = next(one for one in ids if one not in self._used and one not in self._taken)
+        self._used.add(fresh)
+        return fresh

@@ -1,0 +1,48 @@
+"""What all calls of one batch share: where they run, and who is asked before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from typing import Any
+
+from agtools_nb.calls import ToolCall, ToolResult
+from agtools_nb.context import ToolContext
+from agtools_nb.define import Tool
+from agtools_nb.run.threads import WorkerThreads
+
+Before = Callable[[ToolCall, Mapping[str, Any]], Awaitable[None] | None]
+After = Callable[[ToolCall, ToolResult], Awaitable[ToolResult | None] | ToolResult | None]
+ExecutorChoice = Executor | Callable[[Tool], Executor | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """How calls are run.
+
+    Attributes:
+        context: What tools that ask for a context are given.
+        validate: Whether arguments are coerced and checked.
+        check_results: Whether results are checked against the response schema.
+        timeout: Seconds for a call that says nothing itself; ``None`` leaves it to the tool.
+        threads: Where blocking functions run.
+        executor: Where they run instead, or a function that chooses by tool.
+        before: Called in turn once a call's arguments are ready.
+        after: Called in turn once a call has its result.
+    """
+
+    context: ToolContext | None = None
+    validate: bool = True
+    check_results: bool = False
+    timeout: float | None = None
+    threads: WorkerThreads = field(default_factory=WorkerThreads)
+    executor: ExecutorChoice | None = None
+    before: tuple[Before, ...] = ()
+    after: tuple[After, ...] = ()
+
+    def executor_for(self, tool: Tool) -> Executor | None:
+        """Where a blocking tool runs; ``None`` for the threads."""
+        if self.executor is None or isinstance(self.executor, Executor):
+            return self.executor
+        return self.executor(tool)

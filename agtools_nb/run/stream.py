@@ -1,0 +1,142 @@
+"""Any number of calls in bounded memory: read as they are taken, answered as they finish."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable
+from typing import Any
+
+from agtools_nb.calls import ToolCall, ToolResult
+from agtools_nb.run.attempt import Attempt
+from agtools_nb.run.batch import GRACE_SECONDS, HEARTBEAT_SECONDS, checked_concurrency
+from agtools_nb.run.capture import routed_output
+from agtools_nb.run.strategy import runs_beside_others
+from agtools_nb.run.threads import MAX_THREADS
+
+MAX_OPEN = 256
+"""Calls of a stream that are under way, or whose results have not been taken."""
+
+Calls = Iterable[Any] | AsyncIterable[Any]
+
+
+def stream_results(
+    calls: Calls,
+    attempt: Callable[[int, Any], Attempt],
+    answered: Callable[[ToolCall], None],
+    limit: int,
+    alone: bool,
+) -> AsyncGenerator[ToolResult, None]:
+    """Yield the results of calls as they finish.
+
+    Args:
+        calls: The calls, read only as fast as results are taken.
+        attempt: Makes a call ready to run.
+        answered: Told of each call whose result has been taken.
+        limit: Most calls under way or with a result not taken.
+        alone: Whether a tool that may not run beside others waits and runs by itself.
+
+    Raises:
+        UsageError: ``limit`` is less than 1.
+    """
+    checked_concurrency(limit)
+    return _Stream(calls, attempt, answered, limit, alone).results()
+
+
+class _Stream:
+    def __init__(
+        self,
+        calls: Calls,
+        attempt: Callable[[int, Any], Attempt],
+        answered: Callable[[ToolCall], None],
+        limit: int,
+        alone: bool,
+    ) -> None:
+        self._calls = calls
+        self._attempt = attempt
+        self._answered = answered
+        self._limit = limit
+        self._alone = alone
+        self._done: deque[tuple[ToolCall, ToolResult]] = deque()
+        self._running: dict[asyncio.Task[None], Attempt] = {}
+        self._woken = asyncio.Event()
+        self._room = asyncio.Event()
+        self._is_stopped = False
+
+    async def results(self) -> AsyncGenerator[ToolResult, None]:
+        self._turn = asyncio.Semaphore(MAX_THREADS)
+        with routed_output():
+            feeder = asyncio.create_task(self._feed(), name="reader of a stream of calls")
+            feeder.add_done_callback(lambda _: self._woken.set())
+            try:
+                while self._done or self._running or not feeder.done():
+                    if not self._done:
+                        await self._something()
+                        continue
+                    call, result = self._done.popleft()
+                    self._answered(call)
+                    self._room.set()
+                    yield result
+                # What reading the calls raised, once all that had been read is answered.
+                feeder.result()
+            finally:
+                await self._stop(feeder)
+
+    async def _something(self) -> None:
+        """Wait until a call has ended or there are no more, or for one heartbeat."""
+        self._woken.clear()
+        try:
+            async with asyncio.timeout(HEARTBEAT_SECONDS):
+                await self._woken.wait()
+        except TimeoutError:
+            return
+
+    async def _feed(self) -> None:
+        index = 0
+        async for call in _each(self._calls):
+            attempt = self._attempt(index, call)
+            index += 1
+            by_itself = self._alone and not runs_beside_others(attempt.tool)
+            await self._until(0 if by_itself else self._limit - 1)
+            task = asyncio.create_task(self._member(attempt), name=f"call {attempt.call.id}")
+            self._running[task] = attempt
+            task.add_done_callback(self._ended)
+            if by_itself:
+                await self._until(0)
+
+    async def _until(self, most: int) -> None:
+        """Wait until at most so many calls are under way, results not taken counted but for 0."""
+        while len(self._running) + (len(self._done) if most else 0) > most:
+            self._room.clear()
+            await self._room.wait()
+
+    async def _member(self, attempt: Attempt) -> None:
+        try:
+            result = await attempt.run(self._turn)
+        except asyncio.CancelledError:
+            result = attempt.stopped()
+        self._done.append((attempt.call, result))
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        del self._running[task]
+        self._woken.set()
+        self._room.set()
+
+    async def _stop(self, feeder: asyncio.Task[None]) -> None:
+        """Stop what still runs, and wait for its cleaning up as long as the grace period."""
+        feeder.cancel()
+        running = dict(self._running)
+        for task in running:
+            task.cancel()
+        _, late = await asyncio.wait({feeder, *running}, timeout=GRACE_SECONDS)
+        for task in late & running.keys():
+            running[task].stopped()
+
+
+async def _each(calls: Calls) -> AsyncIterator[Any]:
+    if isinstance(calls, AsyncIterable):
+        async for call in calls:
+            yield call
+        return
+    for call in calls:
+        yield call
