@@ -17,8 +17,12 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
-# A property is a law, not a stopwatch: a busy machine must not fail it.
-settings.register_profile("laws", deadline=None)
+# A property is a law, not a stopwatch: a busy machine must not fail it. AGTOOLS_EXAMPLES says
+# how many examples a law is tried on: fewer where the same laws run on several interpreters,
+# more in search of what a hundred do not find.
+settings.register_profile(
+    "laws", deadline=None, max_examples=int(os.environ.get("AGTOOLS_EXAMPLES", "100"))
+)
 settings.load_profile("laws")
 
 if TYPE_CHECKING:
