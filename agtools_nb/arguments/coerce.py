@@ -12,10 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from agtools_nb.arguments.conform import Document
 from agtools_nb.arguments.conversions import (
+    FROM_TEXT,
     PYTHON_TYPES,
     choice_text,
     converted,
@@ -78,7 +80,11 @@ def coerce(arguments: Any, schema: Mapping[str, Any] | bool) -> Coerced:
 # that is. Its text is made only for what changes.
 _At = tuple[Any, Any, int]
 _Node = Callable[[Any, _At, "_Run"], Any]
-_Tried = dict[tuple[str, int, int], tuple[Any, list[Change], tuple[Any, Any]]]
+# A change that was made: place, before, after, rule.
+_Made = tuple[_At, Any, Any, str]
+_Tried = dict[tuple[str, int, int], tuple[Any, list[_Made], tuple[Any, Any]]]
+# Keywords that apply further schemas to the same value.
+_WIDE = frozenset(("$ref", "allOf", "anyOf", "oneOf", "if"))
 _ROOT: _At = (None, "", 0)
 
 
@@ -92,23 +98,35 @@ class Coercion:
     def __init__(self, document: Document) -> None:
         self.document = document
         self._made: dict[int, tuple[Any, _Node | None]] = {}
-        self._root: _Node | None = None
-        self._is_compiled = False
 
     def apply(self, value: Any) -> Coerced:
         """Return the value after coercion; see :func:`coerce`. Never raises."""
         if self.document.surely_conforms(value):
             return Coerced(value, ())
+        return self.changed(value)
+
+    def changed(self, value: Any) -> Coerced:
+        """The same for a value that is known not to conform."""
+        run = _Run({}, set())
         try:
-            if not self._is_compiled:
-                self._root = self.node(self.document.schema)
-                self._is_compiled = True
-            if self._root is None:
-                return Coerced(value, ())
-            run = _Run({}, set())
-            return Coerced(self._root(value, _ROOT, run), tuple(run.changes))
+            new = self._root(value, _ROOT, run)
         except RecursionError:
             return Coerced(value, ())
+        return Coerced(new, tuple([Change(_pointer(at), *change) for at, *change in run.changes]))
+
+    def converted(self, value: Any) -> Any:
+        """The same without a record: the value itself if nothing was changed."""
+        try:
+            return self._root(value, _ROOT, _Run({}, set()))
+        except RecursionError:
+            return value
+
+    @cached_property
+    def _root(self) -> _Node:
+        try:
+            return self.node(self.document.schema) or _unchanged
+        except RecursionError:
+            return _unchanged
 
     def node(self, schema: Any) -> _Node | None:
         """Return the conversion that a part of the document asks for; ``None`` for none."""
@@ -125,7 +143,9 @@ class Coercion:
             self._made[id(schema)] = (schema, None)
             late.node = _unchanged
             return None
-        late.node = steps[0] if len(steps) == 1 else _in_turn(steps)
+        # What one schema asks of a value's type and of its members never disagrees.
+        is_sure = not _WIDE & schema.keys()
+        late.node = steps[0] if len(steps) == 1 else _in_turn(steps, is_sure)
         self._made[id(schema)] = (schema, late.node)
         return late.node
 
@@ -184,7 +204,7 @@ class Coercion:
                 whole, rule = converted(value, "integer")
                 if rule and any(conforms(whole, branch) for branch in branches):
                     return run.changed(at, value, whole, rule)
-            outcomes: list[tuple[Any, list[Change]]] = []
+            outcomes: list[tuple[Any, list[_Made]]] = []
             for branch in branches:
                 outcome, changes = self._trial(value, branch, at, run)
                 if changes and not any(same(outcome, other) for other, _ in outcomes):
@@ -196,7 +216,7 @@ class Coercion:
 
         return convert
 
-    def _trial(self, value: Any, branch: Any, at: _At, run: _Run) -> tuple[Any, list[Change]]:
+    def _trial(self, value: Any, branch: Any, at: _At, run: _Run) -> tuple[Any, list[_Made]]:
         """The value as a branch would have it, and the changes; none if it does not conform."""
         node = self.node(branch)
         if node is None:
@@ -255,7 +275,7 @@ class _Run:
     __slots__ = ("active", "changes", "tried")
 
     def __init__(self, tried: _Tried, active: set[tuple[int, int]]) -> None:
-        self.changes: list[Change] = []
+        self.changes: list[_Made] = []
         # What a branch made of a value, so that unions within unions are tried once each.
         self.tried = tried
         # References under way, each at its place.
@@ -263,7 +283,7 @@ class _Run:
 
     def changed(self, at: _At, before: Any, after: Any, rule: str) -> Any:
         """Note a change and return the new value."""
-        self.changes.append(Change(_pointer(at), before, after, rule))
+        self.changes.append((at, before, after, rule))
         return after
 
 
@@ -281,7 +301,7 @@ def _unchanged(value: Any, at: _At, run: _Run) -> Any:
     return value
 
 
-def _in_turn(steps: list[_Node]) -> _Node:
+def _in_turn(steps: list[_Node], is_sure: bool) -> _Node:
     """What several schemas at one place ask for; if they disagree, nothing is converted."""
 
     def once(value: Any, at: _At, run: _Run) -> Any:
@@ -300,17 +320,24 @@ def _in_turn(steps: list[_Node]) -> _Node:
                 return value
         return new
 
-    return convert
+    return once if is_sure else convert
 
 
 def _to_kind(kind: str) -> _Node:
     exact = PYTHON_TYPES[kind]
+    read = FROM_TEXT.get(kind)
 
     def convert(value: Any, at: _At, run: _Run) -> Any:
         if type(value) is exact or is_of(value, kind):
             return value
-        new, rule = converted(value, kind)
-        return value if rule is None else run.changed(at, value, new, rule)
+        if read is not None and type(value) is str:
+            new, rule = read(value)
+        else:
+            new, rule = converted(value, kind)
+        if rule is None:
+            return value
+        run.changes.append((at, value, new, rule))
+        return new
 
     return convert
 
@@ -378,7 +405,7 @@ def _pattern_members(
         changed = dict(value)
         for key in value:
             if nodes := applied(key):
-                changed[key] = _in_turn(nodes)(changed[key], (at, key, depth), run)
+                changed[key] = _in_turn(nodes, is_sure=False)(changed[key], (at, key, depth), run)
         return changed if any(changed[key] is not item for key, item in value.items()) else value
 
     return convert

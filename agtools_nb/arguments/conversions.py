@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from agtools_nb.arguments.parse import decode_json
@@ -71,20 +73,17 @@ def converted(value: Any, kind: str) -> tuple[Any, str | None]:
 
 
 def _from_text(text: str, kind: str) -> tuple[Any, str | None]:
-    if kind == "integer":
-        return _integer_from(text)
-    if kind == "number":
-        return _number_from(text)
-    if kind == "boolean":
-        folded = text.lower() if text.isascii() else ""
-        return (
-            (folded == "true", "text to boolean") if folded in ("true", "false") else (text, None)
-        )
-    if kind == "null":
-        return (None, "text to null") if text == "null" else (text, None)
-    if kind in ("array", "object"):
-        return _container_from(text, kind)
-    return text, None
+    read = FROM_TEXT.get(kind)
+    return (text, None) if read is None else read(text)
+
+
+def _boolean_from(text: str) -> tuple[Any, str | None]:
+    folded = text.lower() if text.isascii() else ""
+    return (folded == "true", "text to boolean") if folded in ("true", "false") else (text, None)
+
+
+def _null_from(text: str) -> tuple[Any, str | None]:
+    return (None, "text to null") if text == "null" else (text, None)
 
 
 def _integer_from(text: str) -> tuple[Any, str | None]:
@@ -131,3 +130,14 @@ def choice_text(choice: Any) -> str | None:
     if isinstance(choice, str):
         return choice
     return "null" if choice is None else json_form(choice)
+
+
+FROM_TEXT: dict[str, Callable[[str], tuple[Any, str | None]]] = {
+    "integer": _integer_from,
+    "number": _number_from,
+    "boolean": _boolean_from,
+    "null": _null_from,
+    "array": partial(_container_from, kind="array"),
+    "object": partial(_container_from, kind="object"),
+}
+"""What reads text as each JSON type: the value and the rule's name, which is ``None`` if not."""

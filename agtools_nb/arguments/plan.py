@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
 from agtools_nb.arguments.coerce import Coerced, Coercion
@@ -63,8 +63,8 @@ class Plan:
         return Coercion(self.document)
 
     def coerced(self, arguments: Any) -> Coerced:
-        """Return the arguments after coercion against the tool's schema."""
-        return self.coercion.apply(arguments)
+        """Return the arguments, which do not fit, after coercion against the tool's schema."""
+        return self.coercion.changed(arguments)
 
     def quick(self, arguments: dict[str, Any]) -> dict[str, Any] | None:
         """Values for what surely fits, coerced where need be; ``None`` leaves it to the long way.
@@ -72,11 +72,19 @@ class Plan:
         Args:
             arguments: Values of any kind; :attr:`direct` must be there.
         """
-        values = self.values(arguments)
-        if values is None:
-            coerced = self.coercion.apply(arguments)
-            values = self.values(coerced.value) if coerced.changes else None
-        return values if isinstance(values, dict) else None
+        direct = cast("Validate", self.direct)
+        if self.shares:
+            arguments = jsonable(arguments)
+        try:
+            return direct(arguments)
+        except ValueError:  # pydantic's ValidationError is one
+            value = self.coercion.converted(arguments)
+        if value is arguments:
+            return None
+        try:
+            return direct(value)
+        except ValueError:
+            return None
 
     def values(self, arguments: dict[str, Any]) -> dict[str, Any] | ValidationError | None:
         """The arguments as Python values; pydantic's error or ``None`` if they do not fit.
@@ -86,11 +94,9 @@ class Plan:
         """
         if self.direct is None:
             return self.judged(arguments)
-        from pydantic import ValidationError
-
         try:
             return self.direct(jsonable(arguments) if self.shares else arguments)
-        except ValidationError:
+        except ValueError:  # pydantic's ValidationError is one
             return None
 
     def judged(self, arguments: dict[str, Any]) -> dict[str, Any] | ValidationError | None:
