@@ -6,6 +6,7 @@ Nothing here needs the function's source text, so functions made by ``exec`` wor
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import types
 import typing
@@ -82,11 +83,14 @@ class Annotations:
             return MISSING
 
     def _evaluate(self, annotation: Any) -> Any:
+        if type(annotation) is type:
+            return annotation
         if isinstance(annotation, str):
             # typing reads some texts that are no expressions, such as "*Ts".
             with contextlib.suppress(SyntaxError):
                 # The author's own text, as Python itself would have read it.
-                annotation = eval(annotation, self._globals, self._locals)  # noqa: S307
+                code = _compiled(annotation)
+                annotation = eval(code, self._globals, self._locals)  # noqa: S307
         if _is_read(annotation):
             return annotation
         holder = types.SimpleNamespace(__annotations__={"it": annotation})
@@ -113,6 +117,12 @@ class Annotations:
             except ValueError:
                 continue
         return found
+
+
+@functools.lru_cache(maxsize=1024)
+def _compiled(text: str) -> types.CodeType:
+    """Compiling takes most of the time, and most annotations are among a few dozen."""
+    return compile(text.strip(), "<annotation>", "eval", dont_inherit=True)
 
 
 def _is_read(annotation: Any) -> bool:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from agtools_nb.define.signature import invoked, unwrapped
+from agtools_nb.define.signature import invoked, is_plain_function, unwrapped
 from agtools_nb.errors import DefinitionError
 
 # What OpenAI, Anthropic and Gemini all take as a function name.
@@ -47,6 +47,8 @@ def docs_of(fn: Callable[..., Any]) -> list[str]:
     A wrapper's own comes before that of what it wraps, and ``__call__``'s before
     that of its class.
     """
+    if is_plain_function(fn):
+        return [fn.__doc__] if fn.__doc__ else []
     while isinstance(fn, functools.partial):
         fn = fn.func
     found: list[Any] = []

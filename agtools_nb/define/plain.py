@@ -7,12 +7,12 @@ import inspect
 import types
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-_PLAIN = (str, int, float, bool, type(None), dict, list, Any)
+_PLAIN = frozenset((str, int, float, bool, type(None), dict, list))
 
 
 def plainly_fits(annotation: Any) -> bool:
     """Whether a type can be written as JSON Schema for certain, without building it."""
-    if any(annotation is plain for plain in _PLAIN):
+    if annotation is Any or (type(annotation) is type and annotation in _PLAIN):
         return True
     origin = get_origin(annotation)
     if origin is Annotated:

@@ -96,8 +96,15 @@ class Signature:
     unread_return: str = ""
 
 
+def is_plain_function(fn: Any) -> bool:
+    """Whether nothing was put around or on a function: what most tools are made of."""
+    return type(fn) is types.FunctionType and not fn.__dict__
+
+
 def unwrapped(fn: Callable[..., Any]) -> Callable[..., Any]:
     """The plain function inside partials, bound methods, wrappers and callable objects."""
+    if is_plain_function(fn):
+        return fn
     target = invoked(fn)
     for _ in range(_MOST_WRAPPERS):
         inner = _wrapped_by(target)
@@ -114,6 +121,8 @@ def invoked(fn: Callable[..., Any]) -> Callable[..., Any]:
     async is its own affair.
     """
     target: Any = fn
+    if is_plain_function(fn):
+        return fn
     for _ in range(_MOST_WRAPPERS):
         if isinstance(target, functools.partial):
             target = target.func
@@ -188,6 +197,11 @@ def read_signature(
     )
 
 
+_POSITIONAL_ONLY = inspect.Parameter.POSITIONAL_ONLY
+_VAR_POSITIONAL = inspect.Parameter.VAR_POSITIONAL
+_VAR_KEYWORD = inspect.Parameter.VAR_KEYWORD
+
+
 class _Reading:
     """The parameters read so far."""
 
@@ -205,15 +219,16 @@ class _Reading:
 
     def add(self, parameter: inspect.Parameter) -> None:
         name = parameter.name
-        if parameter.kind is parameter.VAR_POSITIONAL:
+        kind = parameter.kind
+        if kind is _VAR_POSITIONAL:
             if not self.lenient:
                 raise _by_position_only(self.tool_name, name)
             return
         annotation = self.annotations.resolve(name, parameter.annotation)
-        if parameter.kind is parameter.VAR_KEYWORD:
+        if kind is _VAR_KEYWORD:
             self._add_keywords(annotation)
             return
-        by_position = parameter.kind is parameter.POSITIONAL_ONLY or self.first_by_position
+        by_position = kind is _POSITIONAL_ONLY or self.first_by_position
         self.first_by_position = False
         if by_position:
             self.positional.append(name)
@@ -247,12 +262,14 @@ def _by_position_only(tool_name: str, name: str) -> DefinitionError:
 
 def is_context(annotation: Any) -> bool:
     """Whether an annotation asks for the context: bare, optional or ``Annotated``."""
+    if isinstance(annotation, type):
+        return issubclass(annotation, ToolContext)
     origin = get_origin(annotation)
     if origin is Annotated:
         return is_context(get_args(annotation)[0])
     if origin is Union or origin is types.UnionType:
         return any(is_context(part) for part in get_args(annotation))
-    return inspect.isclass(annotation) and issubclass(annotation, ToolContext)
+    return False
 
 
 def _takes_first_by_position(fn: Any) -> bool:

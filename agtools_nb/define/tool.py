@@ -56,7 +56,6 @@ class Tool:
         scopes: What the context must grant.
         timeout: Most seconds a call may take; ``None`` without a limit.
         turn: What a call must hold while it runs; ``None`` if it may always run.
-        origin: Where it was defined, for messages: ``"module x, line 3"``.
 
     Raises:
         DefinitionError: ``fn`` cannot be a tool.
@@ -79,7 +78,6 @@ class Tool:
         self._options = options
         self.name = checked_name(options.get("name"), fn)
         self.fn = self._bound(fn)
-        self.origin = origin_of(self.fn)
         self._set_options(options)
         self._look_like(fn)
         runs = invoked(self.fn)
@@ -142,6 +140,11 @@ class Tool:
         if self._signature.unresolved:
             self._signature = self._read_signature()
         return self._signature
+
+    @cached_property
+    def origin(self) -> str:
+        """Where it was defined, for messages: ``"module x, line 3"``."""
+        return origin_of(self.fn)
 
     @property
     def input_schema(self) -> dict[str, Any]:

@@ -14,10 +14,10 @@ from agtools_nb.define.wire.strict import NotStrictError, strict_schema
 from agtools_nb.errors import UsageError
 from agtools_nb.jsonable import brief_repr
 
-Provider = Literal["openai", "openai-responses", "anthropic", "gemini", "mcp"]
+Provider = Literal["openai", "openai-responses", "anthropic", "gemini", "mcp", "ollama"]
 
 PROVIDERS: tuple[Provider, ...] = ("openai", "anthropic", "gemini", "mcp")
-"""What a tool's card shows: one form a provider. ``"openai-responses"`` is known besides."""
+"""What a tool's card shows. ``"openai-responses"`` and ``"ollama"`` are known besides."""
 
 _MAKERS: Mapping[str, Callable[[Tool, bool], dict[str, Any]]] = {
     "openai": openai.declare_chat,
@@ -25,6 +25,7 @@ _MAKERS: Mapping[str, Callable[[Tool, bool], dict[str, Any]]] = {
     "anthropic": lambda tool, _: anthropic.declare(tool),
     "gemini": lambda tool, _: gemini.declare(tool),
     "mcp": lambda tool, _: mcp.declare(tool),
+    "ollama": lambda tool, _: openai.declare_chat(tool, False),
 }
 
 
@@ -34,7 +35,7 @@ def declaration(tool: Tool, provider: Provider, *, strict: bool = False) -> dict
     Args:
         tool: The tool.
         provider: ``"openai"`` (chat completions), ``"openai-responses"``, ``"anthropic"``,
-            ``"gemini"`` or ``"mcp"``.
+            ``"gemini"``, ``"mcp"``, or ``"ollama"`` (declared as for OpenAI chat).
         strict: OpenAI only: have the model held to the schema. The declaration then says
             ``"strict": true`` and its schema is changed to what strict mode takes; where that
             cannot be (a parameter that takes any value or any keys, a tuple), it says
