@@ -3,17 +3,35 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Collection
+import re
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from docstring_parser import Docstring, ParseError, epydoc, google, numpydoc, rest
 
-# The Google style guide knows only "Args"; these headings are as common in the wild.
-_MORE_GOOGLE_SECTIONS = [
-    google.Section(title, "param", google.SectionType.MULTIPLE)
-    for title in ("Keyword Args", "Keyword Arguments", "Other Parameters", "Other Args")
-]
-_GOOGLE = google.GoogleParser(google.DEFAULT_SECTIONS + _MORE_GOOGLE_SECTIONS)
+# The Google style guide knows only "Args" and its kind; these headings are as common in the
+# wild. One that were no section would be taken for prose, or for the end of a parameter.
+_PARAMETERS = ("Keyword Args", "Keyword Arguments", "Other Parameters", "Other Args")
+_REMARKS = (
+    "Note", "Notes", "Warning", "Warnings", "Caution", "Important", "Tip", "Todo", "See Also",
+    "References", "Usage", "Warns", "Return", "Yield", "Raise",
+)  # fmt: skip
+_GOOGLE = google.GoogleParser(
+    [
+        *google.DEFAULT_SECTIONS,
+        *(google.Section(t, "param", google.SectionType.MULTIPLE) for t in _PARAMETERS),
+        *(google.Section(t, "remark", google.SectionType.SINGULAR) for t in _REMARKS),
+    ]
+)
+_NUMPY = numpydoc.NumpydocParser()
+
+# Each style with a cheap sign of it: reading a text in all of them takes four times as long.
+_STYLES: tuple[tuple[re.Pattern[str], Callable[[str], Docstring]], ...] = (
+    (_GOOGLE.titles_re, _GOOGLE.parse),
+    (re.compile(r"^-{3,}[ \t]*$", re.MULTILINE), _NUMPY.parse),
+    (re.compile(r"^:\w", re.MULTILINE), rest.parse),
+    (re.compile(r"^@\w", re.MULTILINE), epydoc.parse),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,24 +50,22 @@ class Described:
 def describe(doc: str | None, names: Collection[str]) -> Described:
     """Read a docstring in the style that describes most of the parameters ``names``.
 
-    A docstring that no style can read is taken as prose, whole. Never raises.
+    A docstring that shows no sign of a style, or that no style can read, is taken as
+    prose, whole. Never raises.
     """
-    text = inspect.cleandoc(doc or "")
-    if not text:
-        return Described("", {})
-    readings = [
-        _read(parse, text) for parse in (_GOOGLE.parse, numpydoc.parse, rest.parse, epydoc.parse)
-    ]
-    best = max(readings, key=lambda reading: _fit(reading, names))
+    text = inspect.cleandoc(doc or "").strip()
+    readings = [_read(parse, text) for sign, parse in _STYLES if sign.search(text)]
+    best = max(readings, key=lambda reading: _fit(reading, names), default=None)
     if best is None:
         return Described(text, {})
+    gap = "\n\n" if best.blank_after_short_description else "\n"
     prose = [part.strip() for part in (best.short_description, best.long_description) if part]
-    return Described("\n\n".join(prose), _parameters(best, names))
+    return Described(gap.join(prose), _parameters(best, names))
 
 
-def _read(parse: object, text: str) -> Docstring | None:
+def _read(parse: Callable[[str], Docstring], text: str) -> Docstring | None:
     try:
-        return parse(text)  # type: ignore[operator, no-any-return]
+        return parse(text)
     except (ParseError, ValueError, IndexError, AttributeError, TypeError):
         return None
 
@@ -64,9 +80,11 @@ def _fit(reading: Docstring | None, names: Collection[str]) -> tuple[int, int]:
 def _parameters(reading: Docstring, names: Collection[str]) -> dict[str, str]:
     found = {}
     for parameter in reading.params:
+        if not parameter.description or parameter.args[0] == "attribute":
+            continue  # an attribute of the object, which may be named like a parameter
         # NumPy groups parameters: "x, y : float".
         for name in parameter.arg_name.split(","):
             name = name.strip().lstrip("*")
-            if name in names and parameter.description:
+            if name in names:
                 found[name] = parameter.description.strip()
     return found

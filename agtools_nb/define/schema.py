@@ -22,7 +22,7 @@ from agtools_nb.define.annotations import MISSING
 from agtools_nb.define.checked_schema import is_json
 from agtools_nb.define.rewritten import rewritten
 from agtools_nb.define.signature import UNSENT, Argument, Signature, is_field
-from agtools_nb.define.subschemas import inline_single_uses, map_subschemas
+from agtools_nb.define.subschemas import allows_null, inline_single_uses, map_subschemas
 from agtools_nb.errors import DefinitionError
 
 JsonSchema = dict[str, Any]
@@ -234,17 +234,6 @@ def _add_default(schema: JsonSchema, argument: Argument) -> None:
         return
     if is_json(value):
         schema["default"] = value
-
-
-def allows_null(schema: JsonSchema) -> bool:
-    """Whether a schema says at its own level that ``null`` is a value."""
-    kind = schema.get("type")
-    if kind == "null" or (isinstance(kind, list) and "null" in kind):
-        return True
-    branches = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
-    if any(isinstance(branch, dict) and allows_null(branch) for branch in branches):
-        return True
-    return not {"type", "enum", "const", "$ref", "anyOf", "oneOf", "allOf"} & schema.keys()
 
 
 def _blame(signature: Signature, tool_name: str, error: Exception) -> DefinitionError:

@@ -79,6 +79,17 @@ def walk(schema: Any) -> Iterator[JsonSchema]:
             yield from walk(value)
 
 
+def allows_null(schema: JsonSchema) -> bool:
+    """Whether a schema says at its own level that ``null`` is a value."""
+    kind = schema.get("type")
+    if kind == "null" or (isinstance(kind, list) and "null" in kind):
+        return True
+    branches = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
+    if any(isinstance(branch, dict) and allows_null(branch) for branch in branches):
+        return True
+    return not {"type", "enum", "const", "$ref", "anyOf", "oneOf", "allOf"} & schema.keys()
+
+
 def holds_secret(schema: Any, root: Any) -> bool:
     """Whether a schema marks a secret anywhere: ``writeOnly``, or the format ``password``."""
     seen: set[str] = set()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import enum
 import functools
+import inspect
 import io
 import json
 import uuid
@@ -15,10 +16,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, Optional
 
 import jsonschema
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
 from agtools_nb import DefinitionError, Tool, ToolContext, tool
+from agtools_nb.define import signature as signatures
 
 if TYPE_CHECKING:
     from decimal import Decimal as OnlyForTypeCheckers
@@ -213,6 +217,41 @@ def test_keyword_arguments_are_additional_properties() -> None:
     assert Tool.from_function(typed).input_schema["additionalProperties"] == {"type": "integer"}
     assert Tool.from_function(unpacked).input_schema["required"] == ["city"]
     assert Tool.from_function(unpacked).input_schema["additionalProperties"] is False
+
+
+@given(
+    positional=st.integers(0, 3), plain=st.integers(0, 3), keywords=st.integers(0, 3),
+    with_default=st.integers(0, 6), stars=st.sampled_from(["", "*args", "*"]), more=st.booleans(),
+    annotated=st.booleans(),
+)  # fmt: skip
+def test_signatures_are_read_as_inspect_reads_them(
+    positional: int,
+    plain: int,
+    keywords: int,
+    with_default: int,
+    stars: str,
+    more: bool,
+    annotated: bool,
+) -> None:
+    hint = ": int" if annotated else ""
+    names = [f"p{number}" for number in range(positional + plain)]
+    parts = [
+        f"{name}{hint}" + (f" = {number}" if number >= len(names) - with_default else "")
+        for number, name in enumerate(names)
+    ]
+    if positional:
+        parts.insert(positional, "/")
+    if stars == "*args" or (keywords and stars):
+        parts += [
+            stars,
+            *(f"k{number}{hint}" + " = 0" * (number % 2) for number in range(keywords)),
+        ]
+    parts += [f"**more{hint}"] * more
+    namespace: dict[str, Any] = {}
+    exec(f"def f({', '.join(parts)}): x = 1", namespace)
+    read = [tuple(one) for one in signatures._parameters(namespace["f"])]
+    found = inspect.signature(namespace["f"]).parameters.values()
+    assert read == [(one.name, one.kind, one.annotation, one.default) for one in found]
 
 
 class TestContextParameters:

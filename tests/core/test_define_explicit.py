@@ -65,13 +65,11 @@ def test_it_looks_like_what_it_wraps() -> None:
 
 
 def test_the_outer_schema_wins_and_the_inner_options_stay() -> None:
-    inner = ToolWithSchema(take, SCHEMA, name="inner", read_only=True, timeout=3, scopes=["s"])
+    inner = ToolWithSchema(take, SCHEMA, name="inner", read_only=True, timeout=3)
     outer_schema = with_property({"type": "string"})
     outer = ToolWithSchema(inner, outer_schema)
     assert outer.input_schema == outer_schema
-    assert (outer.name, outer.read_only, outer.timeout, outer.scopes) == (
-        "inner", True, 3.0, ("s",),
-    )  # fmt: skip
+    assert (outer.name, outer.read_only, outer.timeout) == ("inner", True, 3.0)
     assert (outer.__name__, outer.__doc__, outer.__wrapped__) == ("take", take.__doc__, inner)
     assert repr(inner) in repr(outer)
     assert call(outer, a="3") == ["3", "x"]

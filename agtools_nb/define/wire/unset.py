@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agtools_nb.define.schema import allows_null
-from agtools_nb.define.subschemas import MISSING, resolve
+from agtools_nb.define.subschemas import MISSING, allows_null, resolve
 
 JsonSchema = dict[str, Any]
 
