@@ -185,6 +185,13 @@ def read_signature(
     for parameter in parameters:
         if parameter[0] not in fixed:
             reading.add(*parameter)
+    if fixed and reading.extra is not MISSING and not lenient:
+        name = min(fixed)
+        raise DefinitionError(
+            f"{tool_name} cannot be a tool: the partial fixes {name!r}, and its ** takes any name, "
+            f"so that a model could send a {name!r} of its own. Wrap it in a function that takes "
+            "the parameters a model may send."
+        )
     returns = annotations.resolve_return()
     return Signature(
         tuple(reading.arguments),

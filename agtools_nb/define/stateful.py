@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Unpack
 
 from agtools_nb.define.options import ToolOptions
+from agtools_nb.define.signature import read_signature
 from agtools_nb.define.tool import Tool
 from agtools_nb.errors import DefinitionError
 from agtools_nb.jsonable import brief_repr
@@ -159,7 +160,21 @@ class StatefulTool(Tool):
                 f"{brief_repr(fn)} cannot be a StatefulTool: it takes nothing by position. Give "
                 "it a first parameter for the state: def f(state, ...)."
             )
+        if _takes_context_first(fn):
+            raise DefinitionError(
+                f"{brief_repr(fn)} cannot be a StatefulTool: its first parameter is a ToolContext, "
+                "and the state is passed first. Write def f(state, ..., ctx: ToolContext)."
+            )
         return functools.partial(fn, self.state)
+
+
+def _takes_context_first(fn: Callable[..., Any]) -> bool:
+    try:
+        first = next(iter(inspect.signature(fn).parameters))
+    except Exception:  # Tool says what is wrong with it
+        return False
+    found = read_signature(fn, tool_name="", lenient=True).injected
+    return any(one.name == first for one in found)
 
 
 def _takes_by_position(fn: Callable[..., Any]) -> bool:

@@ -93,7 +93,10 @@ class Tool:
             return
         self._signature = self._read_signature()
         self._prepare()
-        self._display = checked_display(options.get("display"), self._parameter_names(), self.name)
+        display = options.get("display")
+        if display is not None:
+            checked_display(display, self._parameter_names(), self.name)
+        self._display = display
         if not self._signature.unresolved:
             self._scope = None  # it would keep all of the caller's local values alive
 

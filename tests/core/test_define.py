@@ -325,6 +325,13 @@ class TestCallables:
         assert "secret" not in json.dumps(made.input_schema)
         assert (made.name, made.description) == ("fetch", "Fetch.")
 
+    def test_what_a_partial_fixes_cannot_be_sent_through_the_keywords(self) -> None:
+        def fetch(path: str, token: str = "", **more: Any): ...
+
+        with pytest.raises(DefinitionError, match=r"the partial fixes 'token'.*Wrap it"):
+            Tool.from_function(functools.partial(fetch, token="secret"))
+        assert Tool.from_function(functools.partial(fetch, "a")).input_schema
+
     def test_a_wrapped_function_keeps_its_signature(self) -> None:
         def decorator(fn: Callable[..., Any]) -> Callable[..., Any]:
             @functools.wraps(fn)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from agtools_nb import DefinitionError, ToolRunner
+from agtools_nb import DefinitionError, ToolContext, ToolRunner
 from agtools_nb.define import StatefulTool, Turn
 from agtools_nb.define import stateful as module
 
@@ -63,6 +63,16 @@ def test_async_functions_too() -> None:
 def test_a_function_that_takes_nothing_by_position(fn: Any) -> None:
     with pytest.raises(DefinitionError, match="takes nothing by position"):
         StatefulTool(fn, 1, name="f")
+
+
+def test_the_context_does_not_come_first() -> None:
+    def late(state: Any, x: int, ctx: ToolContext) -> Any: ...
+    def early(ctx: ToolContext, state: Any, x: int) -> Any: ...
+
+    made = StatefulTool(late, 1)
+    assert (list(made.input_schema["properties"]), made.injected) == (["x"], ("ctx",))
+    with pytest.raises(DefinitionError, match="first parameter is a ToolContext"):
+        StatefulTool(early, 1)
 
 
 def test_tools_that_share_an_object_share_the_turn() -> None:
