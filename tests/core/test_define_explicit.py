@@ -6,6 +6,9 @@ import asyncio
 import copy
 import enum
 import functools
+import gzip
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -195,6 +198,17 @@ def test_enum_members_are_their_text() -> None:
 def test_a_broken_schema_names_the_place_and_the_remedy(schema: Any, message: str) -> None:
     with pytest.raises(DefinitionError, match=message):
         ToolWithSchema(take, schema)
+
+
+def test_every_schema_of_a_real_corpus_is_taken_as_it_is() -> None:
+    path = Path(__file__).parent.parent / "data" / "corpus" / "tools.jsonl.gz"
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        schemas = [json.loads(line)["schema"] for line in lines]
+    assert len(schemas) > 900
+    for schema in schemas:
+        made = ToolWithSchema(dict, schema, name="any")
+        assert made.input_schema == schema
+        assert made.usage.startswith("any(")
 
 
 def test_a_schema_that_holds_itself() -> None:

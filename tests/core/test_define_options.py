@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 from typing import Any
 
@@ -32,8 +33,8 @@ def test_an_option_that_does_not_exist_is_named_with_the_nearest() -> None:
 
 def test_the_documented_options_are_those_there_are() -> None:
     for name in ToolOptions.__annotations__:
-        assert f"        {name}: " in (tool.__doc__ or "")
-        assert f"        {name}: " in (ToolOptions.__doc__ or "")
+        assert f"\n    {name}: " in (inspect.getdoc(tool) or "")
+        assert f"\n    {name}: " in (inspect.getdoc(ToolOptions) or "")
 
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf"), "5", True, [1]])
