@@ -69,25 +69,25 @@ class _BadPartError(Exception):
     """What is wrong with one part."""
 
 
-def split(value: Any) -> Parts:
+def split(value: Any, *, draw: bool = True) -> Parts:
     """Take the media out of what a tool returned. Never raises; the value is not changed.
 
     Args:
         value: Any Python value. For scalars, and dicts and lists of them, this costs next to
             nothing.
+        draw: ``False`` leaves PIL images and figures undrawn, their ``data`` empty: for who
+            wants the JSON part only, since drawing takes most of the time.
     """
-    if type(value) in _SCALARS:
-        return Parts(value)
-    return _Split(draw=True).parts(value)
+    return Parts(value) if type(value) in _SCALARS else _Split(draw).parts(value)
 
 
 def json_part(value: Any) -> Any:
-    """Return the JSON part alone, without drawing pictures, which takes the most time."""
-    return value if type(value) in _SCALARS else _Split(draw=False).parts(value).response
+    """Return the JSON part alone, without drawing pictures."""
+    return split(value, draw=False).response
 
 
 class _Split:
-    def __init__(self, *, draw: bool) -> None:
+    def __init__(self, draw: bool) -> None:
         self.draw = draw
         self.media: list[Media] = []
         self.notes: list[str] = []

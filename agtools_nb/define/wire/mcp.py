@@ -27,7 +27,7 @@ def declare(tool: Tool) -> dict[str, Any]:
     return declared
 
 
-def call_message(calls: Sequence[ToolCall], text: str) -> list[dict[str, Any]]:  # noqa: ARG001
+def call_message(calls: Sequence[ToolCall], text: str) -> list[dict[str, Any]]:
     """One ``tools/call`` request a call, without JSON-RPC's own id."""
     return [
         {"method": "tools/call", "params": {"name": call.name, "arguments": as_object(call)}}
