@@ -70,9 +70,10 @@ class ToolCall:
     timeout: float | None = None
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+# Not frozen: that makes an object of 19 fields eight times as dear.
+@dataclass(slots=True, repr=False)
 class ToolResult:
-    """What became of one call.
+    """What became of one call. Made by the runner; not meant to be changed.
 
     Attributes:
         name: Name that was called.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
-from weakref import WeakKeyDictionary
 
 from agtools_nb.arguments.coerce import Coerced, Coercion
 from agtools_nb.arguments.conform import Document
@@ -119,13 +118,16 @@ def plan_of(tool: Tool) -> Plan:
     Raises:
         DefinitionError: The tool turns out not to be one.
     """
-    plan = _plans.get(tool)
+    kept = tool.__dict__
+    plan: Plan | None = kept.get(_KEPT_AS)
     if plan is None:
-        plan = _plans[tool] = Plan(tool)
+        plan = kept[_KEPT_AS] = Plan(tool)
     return plan
 
 
-_plans: WeakKeyDictionary[Tool, Plan] = WeakKeyDictionary()
+# With the tool itself: looking it up in a table of weak references takes longer than judging
+# three arguments.
+_KEPT_AS = "_plan of its arguments"
 
 
 def is_plain(arguments: Any) -> bool:

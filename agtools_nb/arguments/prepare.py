@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen: that makes it four times as dear, and one is made for each call.
+@dataclass(slots=True)
 class Prepared:
-    """Arguments on their way into a tool.
+    """Arguments on their way into a tool. Not meant to be changed.
 
     Attributes:
         arguments: As the tool will get them, as JSON: coerced, and the
@@ -106,7 +107,7 @@ def unchecked(raw: Any) -> Prepared:
 def _ready(
     plan: Plan, arguments: dict[str, Any], values: dict[str, Any], changes: tuple[Change, ...]
 ) -> Prepared:
-    missing = [name for name in plan.defaults if name not in arguments]
+    missing = [name for name in plan.defaults if name not in arguments] if plan.defaults else ()
     if missing:
         arguments = {**arguments, **{name: plan.defaults[name] for name in missing}}
     return Prepared(arguments, values, changes, defaulted=tuple(missing))

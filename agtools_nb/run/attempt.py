@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from agtools_nb.arguments import (
     Prepared,
-    is_plain,
     plan_of,
     prepare,
     prepare_parsed,
@@ -31,7 +30,7 @@ from agtools_nb.errors import (
 from agtools_nb.jsonable import brief_repr, jsonable, shorten
 from agtools_nb.media import split
 from agtools_nb.run.binding import bound
-from agtools_nb.run.capture import CallOutput, capture
+from agtools_nb.run.capture import CallOutput, current_output
 from agtools_nb.run.invoke import PLAIN, Invocation, RaisedElsewhereError, maybe_await
 from agtools_nb.run.setting import Setting
 from agtools_nb.run.words import STOPPED, error_text
@@ -43,12 +42,15 @@ class Attempt:
     """The running of one call.
 
     Args:
-        call: What was asked for, with an id.
+        asked: What was asked for.
+        args: Its arguments, a copy that nobody else can change.
+        call_id: The id by which it is answered.
         tool: The tool, ``None`` if there is none of that name.
         known: Names of the tools there are, for the message when there is none.
         setting: How it is run.
         notes: Remarks for the result.
         index: Place of the call in its batch.
+        is_plain: Whether the call's arguments are a dict of scalars, that is its own.
         refusal: Why this is no call at all, if it is none.
 
     Attributes:
@@ -56,25 +58,33 @@ class Attempt:
     """
 
     __slots__ = (
-        "_call_context", "_clock", "_invocation", "_known", "_media", "_output", "_started_at",
-        "call", "index", "notes", "prepared", "refusal", "setting", "tool",
+        "_asked", "_call", "_call_context", "_clock", "_invocation", "_known", "_media",
+        "_output", "_started_at", "args", "id", "index", "is_plain", "notes", "prepared",
+        "refusal", "setting", "tool",
     )  # fmt: skip
 
     def __init__(
         self,
-        call: ToolCall,
+        asked: ToolCall,
+        args: Any,
+        call_id: str,
         tool: Tool | None,
         known: tuple[str, ...],
         setting: Setting,
         notes: tuple[str, ...] = (),
         index: int = 0,
+        is_plain: bool = False,
         refusal: UsageError | None = None,
     ) -> None:
-        self.call = call
+        self.id = call_id
+        self.args = args
+        self._asked = asked
+        self._call: ToolCall | None = None
         self.tool = tool
         self.setting = setting
         self.notes = notes
         self.index = index
+        self.is_plain = is_plain
         self.refusal = refusal
         self.prepared: Prepared | None = None
         self._known = known
@@ -84,6 +94,22 @@ class Attempt:
         self._call_context: ToolContext | None = None
         self._invocation: Invocation | None = None
         self._media: tuple[Any, ...] = ()
+
+    @property
+    def call(self) -> ToolCall:
+        """The call as it is run. Made when somebody asks: most calls have no hook or observer."""
+        if self._call is None:
+            asked = self._asked
+            self._call = ToolCall(
+                asked.name,
+                self.args,
+                self.id,
+                asked.step_id,
+                asked.canonical_path,
+                asked.server_name,
+                asked.timeout,
+            )
+        return self._call
 
     async def run(
         self,
@@ -106,7 +132,7 @@ class Attempt:
         """
         self._begin()
         if own_task:
-            capture(self._output)
+            current_output.set(self._output)
         try:
             result = await self._run(turn, started)
         except asyncio.CancelledError as error:
@@ -125,35 +151,69 @@ class Attempt:
         started: Callable[[Attempt], None] | None,
     ) -> ToolResult:
         tool, setting = self.tool, self.setting
-        if self.refusal is not None:
-            return self.failed("invalid", self.refusal)
         if tool is None:
-            return self.failed("invalid", UnknownToolError(self._unknown()))
+            return self.failed("invalid", self.refusal or UnknownToolError(self._unknown()))
         self.prepared = prepared = self._prepared(tool)
         if prepared.values is None:
             error = ArgumentsError(prepared.error or "", prepared.faults)
             return self.failed("invalid", error)
-        if tool.scopes:
-            self._check_scopes(tool)
-        for hook in setting.before:
-            await maybe_await(hook(self.call, prepared.arguments or {}))
-        args, kwargs = self._bound(tool, prepared.values)
-        self._invocation = Invocation(tool, setting, args, kwargs, self._output.write)
-        seconds = next(
-            (s for s in (self.call.timeout, setting.timeout) if s is not None), tool.timeout
-        )
-        if tool.is_async:
-            self._announce(started)
-            value = await self._invocation.value(seconds)
+        if tool.scopes or setting.before:
+            await self._admit(tool, prepared)
+        args: Sequence[Any] = ()
+        kwargs = prepared.values
+        if not plan_of(tool).is_by_name:
+            args, kwargs = self._bound(tool, kwargs)
+        if self._is_short(tool):
+            if started is not None:
+                started(self)
+            value = await tool.fn(*args, **kwargs)
         else:
-            async with turn:
-                self._announce(started)
-                value = await self._invocation.value(seconds)
+            value = await self._invoked(self._invocation_of(tool, args, kwargs), turn, started)
         if type(value) not in PLAIN:
-            self._media = split(value).media
+            value = await self._opened(tool, value)
         if setting.check_results:
             self._check_result(tool, value)
         return self._result("ok", result=value)
+
+    def _is_short(self, tool: Tool) -> bool:
+        """Whether nothing stands between the call and an async function."""
+        return tool.is_async and tool.turn is None and self._seconds(tool) is None
+
+    async def _opened(self, tool: Tool, value: Any) -> Any:
+        """A value that may hold more: awaited and collected, and its media found."""
+        if self._invocation is None:
+            value = await self._invocation_of(tool, (), {}).settled(value)
+        self._media = split(value).media
+        return value
+
+    async def _admit(self, tool: Tool, prepared: Prepared) -> None:
+        if tool.scopes:
+            self._check_scopes(tool)
+        for hook in self.setting.before:
+            await maybe_await(hook(self.call, prepared.arguments or {}))
+
+    async def _invoked(
+        self,
+        invocation: Invocation,
+        turn: AbstractAsyncContextManager[Any],
+        started: Callable[[Attempt], None] | None,
+    ) -> Any:
+        seconds = self._seconds(invocation.tool)
+        if invocation.tool.is_async:
+            self._announce(started)
+            return await invocation.value(seconds)
+        async with turn:
+            self._announce(started)
+            return await invocation.value(seconds)
+
+    def _invocation_of(self, tool: Tool, args: Sequence[Any], kwargs: dict[str, Any]) -> Invocation:
+        self._invocation = Invocation(tool, self.setting, args, kwargs, self._output.write)
+        return self._invocation
+
+    def _seconds(self, tool: Tool) -> float | None:
+        if self._asked.timeout is not None:
+            return self._asked.timeout
+        return tool.timeout if self.setting.timeout is None else self.setting.timeout
 
     def stopped(self, note: str = "") -> ToolResult:
         """The result of a call that was cancelled; what it does from now on is dropped."""
@@ -179,9 +239,9 @@ class Attempt:
         text = STOPPED if status == "cancelled" else error_text(error)
         exception = ToolExecutionError(
             text,
-            tool_name=self.call.name,
-            call_id=self.call.id,
-            server_name=self.call.server_name,
+            tool_name=self._asked.name,
+            call_id=self.id,
+            server_name=self._asked.server_name,
         )
         exception.__cause__ = error
         return self._result(status, error=text, exception=exception, notes=notes)
@@ -197,14 +257,14 @@ class Attempt:
             started(self)
 
     def _prepared(self, tool: Tool) -> Prepared:
-        args: Any = self.call.args
+        args = self.args
         if not self.setting.validate:
             return unchecked(args)
-        return prepare_parsed(tool, plan_of(tool), args) if is_plain(args) else prepare(tool, args)
+        return prepare_parsed(tool, plan_of(tool), args) if self.is_plain else prepare(tool, args)
 
     def _bound(self, tool: Tool, values: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         if tool.injected and self.setting.context is not None:
-            self._call_context = self.setting.context.for_call(self.call.id, tool.name)
+            self._call_context = self.setting.context.for_call(self.id, tool.name)
         return bound(tool, values, self._call_context)
 
     def _check_scopes(self, tool: Tool) -> None:
@@ -240,14 +300,14 @@ class Attempt:
                 if is_cancelled():
                     raise
             except Exception:  # the call has happened; who looks on afterwards cannot undo it
-                _log.exception("a hook after %s failed", self.call.name)
+                _log.exception("a hook after %s failed", self._asked.name)
             else:
                 result = changed if isinstance(changed, ToolResult) else result
         return result
 
     def _unknown(self) -> str:
         known = ", ".join(self._known) if self._known else "none"
-        return f"There is no tool named {shorten(str(self.call.name), 80)!r}. Tools: {known}."
+        return f"There is no tool named {shorten(str(self._asked.name), 80)!r}. Tools: {known}."
 
     def _result(
         self,
@@ -258,26 +318,27 @@ class Attempt:
         exception: ToolExecutionError | None = None,
         notes: tuple[str, ...] = (),
     ) -> ToolResult:
-        prepared, output, call = self.prepared or _UNREAD, self._output, self.call
+        prepared, output, asked = self.prepared or _UNREAD, self._output, self._asked
+        stdout, stderr, warned = output.texts()
         return ToolResult(
-            call.name,
-            call.id,
-            call.step_id,
+            asked.name,
+            self.id,
+            asked.step_id,
             result,
             error,
             exception,
-            call.server_name,
+            asked.server_name,
             status,
             prepared.arguments,
             prepared.changes,
             prepared.faults,
-            output.text("stdout"),
-            output.text("stderr"),
+            stdout,
+            stderr,
             self._started_at,
             time.perf_counter() - self._clock,
-            (*self.notes, *notes),
+            (*self.notes, *notes) if notes else self.notes,
             self._media,
-            output.warnings,
+            warned,
             self.index,
         )
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager
-from typing import Protocol
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from typing import Any, Protocol
 
 from agtools_nb.arguments import Prepared
 from agtools_nb.calls import ToolCall, ToolResult
@@ -15,6 +14,7 @@ from agtools_nb.run.attempt import Attempt
 from agtools_nb.run.capture import routed_output
 from agtools_nb.run.strategy import Strategy, runs_beside_others
 from agtools_nb.run.threads import MAX_THREADS
+from agtools_nb.run.workers import Workers
 
 # How long a stopped call may clean up before the batch answers without it.
 GRACE_SECONDS = 1.0
@@ -60,10 +60,9 @@ class Batch:
         self._observers = tuple(observers)
         self._max_concurrency = checked_concurrency(max_concurrency)
         self._strategy = strategy
-        self._tasks: dict[int, asyncio.Task[None]] = {}
+        self._turn: asyncio.Semaphore | None = None
+        self._workers: Workers | None = None
         self._is_stopped = False
-        self._open = 0
-        self._all_ended: asyncio.Future[None] | None = None
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
@@ -81,24 +80,18 @@ class Batch:
             asyncio.CancelledError: The waiting task was cancelled; every call was
                 stopped first, and :attr:`results` says what became of each.
         """
+        self._turn = asyncio.Semaphore(MAX_THREADS)
         cancelled = False
         with routed_output():
-            turn = asyncio.Semaphore(MAX_THREADS)
-            limit = self._max_concurrency
-            gate = asyncio.Semaphore(limit) if limit and limit < len(self.attempts) else None
             for indices in self._rounds():
-                for index in indices:
-                    self._start(index, turn, gate)
-                cancelled = await self._round_done(indices)
-                if self._is_stopped:
-                    break
-        for index, attempt in enumerate(self.attempts):
-            # A task that was cancelled before its first step, or is left to its cleaning up.
-            if self.results[index] is None:
-                late = f"It was still cleaning up after {GRACE_SECONDS:g} s and was left to it."
-                task = self._tasks.get(index)
-                busy = task is not None and not task.done()
-                self._settle(index, attempt.stopped(late if busy else ""))
+                workers = self._workers = Workers(
+                    indices, self._member, self._settle, self._max_concurrency
+                )
+                workers.start()
+                cancelled = await self._ended(workers) or cancelled
+                self._settle_rest(indices, workers)
+        for index in range(len(self.attempts)) if self._is_stopped else ():
+            self._settle(index, None)
         if cancelled:
             raise asyncio.CancelledError
         return [result for result in self.results if result is not None]
@@ -111,11 +104,16 @@ class Batch:
         if self._is_stopped:
             return
         self._is_stopped = True
-        for task in self._tasks.values():
-            task.cancel()
+        if self._workers is not None:
+            self._workers.cancel()
 
-    def _rounds(self) -> list[Sequence[int]]:
-        """The calls that are started together, round by round."""
+    def _rounds(self) -> Iterator[Sequence[int]]:
+        """The calls that are started together, round by round, until the batch is stopped."""
+        for indices in self._all_rounds():
+            if not self._is_stopped:
+                yield indices
+
+    def _all_rounds(self) -> list[Sequence[int]]:
         every = range(len(self.attempts))
         if self._strategy is Strategy.PARALLEL:
             return [every]
@@ -125,13 +123,7 @@ class Batch:
         alone = [[index] for index in every if not runs_beside_others(self.attempts[index].tool)]
         return [beside, *alone]
 
-    def _start(
-        self, index: int, turn: asyncio.Semaphore, gate: AbstractAsyncContextManager[None] | None
-    ) -> None:
-        name = f"call {self.attempts[index].call.id}"
-        self._tasks[index] = asyncio.create_task(self._member(index, turn, gate), name=name)
-
-    async def _round_done(self, indices: Sequence[int]) -> bool:
+    async def _ended(self, workers: Workers) -> bool:
         """Wait for the calls of a round; from a stop on, only as long as the grace period.
 
         Returns whether the wait itself was cancelled. However often that happens,
@@ -140,10 +132,9 @@ class Batch:
         cancelled = False
         stopped_at: float | None = None
         loop = asyncio.get_running_loop()
-        tasks = [self._tasks[index] for index in indices]
-        while not all(task.done() for task in tasks):
+        while not workers.is_done:
             try:
-                await self._next_end(loop)
+                await workers.ended(HEARTBEAT_SECONDS)
             except asyncio.CancelledError:
                 cancelled = True
                 self.stop()
@@ -153,44 +144,16 @@ class Batch:
                     break
         return cancelled
 
-    async def _next_end(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Wait until no call is under way, or for one heartbeat."""
-        if not self._open:
-            # What is left ended before its first step, or is about to end.
-            await asyncio.sleep(0)
-            return
-        ended = self._all_ended = loop.create_future()
-        beat = loop.call_later(HEARTBEAT_SECONDS, _wake, ended)
-        try:
-            await ended
-        finally:
-            beat.cancel()
-            self._all_ended = None
+    def _member(self, index: int) -> Coroutine[Any, Any, ToolResult]:
+        assert self._turn is not None
+        return self.attempts[index].run(self._turn, self._on_start(index))
 
-    async def _member(
-        self,
-        index: int,
-        turn: asyncio.Semaphore,
-        gate: AbstractAsyncContextManager[None] | None,
-    ) -> None:
-        attempt = self.attempts[index]
-        started = self._on_start(index)
-        self._open += 1
-        try:
-            if self._is_stopped:
-                result = attempt.stopped()
-            elif gate is None:
-                result = await attempt.run(turn, started)
-            else:
-                async with gate:
-                    result = await attempt.run(turn, started)
-        except asyncio.CancelledError:
-            result = attempt.stopped()
-        finally:
-            self._open -= 1
-            if not self._open and self._all_ended is not None:
-                _wake(self._all_ended)
-        self._settle(index, result)
+    def _settle_rest(self, indices: Sequence[int], workers: Workers) -> None:
+        """Answer for calls of a stopped round that are left to their cleaning up."""
+        late = f"It was still cleaning up after {GRACE_SECONDS:g} s and was left to it."
+        for index in indices if self._is_stopped else ():
+            if index in workers.waiting:
+                self._settle(index, None, late)
 
     def _on_start(self, index: int) -> Callable[[Attempt], None] | None:
         if not self._observers:
@@ -204,9 +167,12 @@ class Batch:
 
         return started
 
-    def _settle(self, index: int, result: ToolResult) -> None:
+    def _settle(self, index: int, result: ToolResult | None, note: str = "") -> None:
+        """Note the result of a call; ``None`` makes it one that was stopped."""
         if self.results[index] is not None:
             return
+        if result is None:
+            result = self.attempts[index].stopped(note)
         self.results[index] = result
         for observer in self._observers:
             tell(observer.call_finished, index, result)
@@ -218,11 +184,6 @@ def tell(listener: Callable[..., None], *event: object) -> None:
         listener(*event)
     except Exception:
         _log.exception("an observer of a batch failed")
-
-
-def _wake(future: asyncio.Future[None]) -> None:
-    if not future.done():
-        future.set_result(None)
 
 
 def checked_concurrency(limit: int | None) -> int | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from agtools_nb.arguments import plan_of
 from agtools_nb.context import ToolContext
 from agtools_nb.define import Tool
 from agtools_nb.errors import UsageError
@@ -24,8 +23,6 @@ def bound(
         UsageError: It asks for a context and there is none.
         TypeError: A parameter that must be passed by position has no value.
     """
-    if plan_of(tool).is_by_name:
-        return [], values
     signature = tool.signature
     given = dict(values)
     for argument in signature.arguments:

@@ -65,10 +65,14 @@ class CallOutput:
         """Drop what comes from now on: the call has been answered."""
         self._closed = True
 
+    def texts(self) -> tuple[str, str, tuple[str, ...]]:
+        """Standard output, standard error and warnings, each with a note on what was dropped."""
+        if not self._parts and not self._warnings:
+            return "", "", ()
+        return self.text("stdout"), self.text("stderr"), self.warnings
+
     def text(self, stream: Stream) -> str:
         """What was printed, with a note on how much was dropped."""
-        if not self._parts:
-            return ""
         with _lock:
             text = "".join(self._parts.get(stream, ()))
             dropped = self._dropped.get(stream, 0)
@@ -77,24 +81,19 @@ class CallOutput:
     @property
     def warnings(self) -> tuple[str, ...]:
         """The warnings, with a note on how many were dropped."""
-        if not self._warnings:
-            return ()
         with _lock:
             more = self._warnings_dropped
             note = (f"[{more:,} more warnings were not kept]",) if more else ()
             return (*self._warnings, *note)
 
 
-_current: ContextVar[CallOutput | None] = ContextVar("agtools_nb_call_output", default=None)
-
-
-def capture(output: CallOutput) -> None:
-    """From now on, catch what the current task prints; a task keeps its context to its end."""
-    _current.set(output)
+# The output of the call that the current task or thread runs. Each call has a context of its own,
+# so nobody needs to set it back.
+current_output: ContextVar[CallOutput | None] = ContextVar("agtools_nb_call_output", default=None)
 
 
 def _keep_warning(text: str) -> None:
-    output = _current.get()
+    output = current_output.get()
     if output is not None:
         output.warn(text)
 
@@ -107,14 +106,14 @@ class _Router(io.TextIOBase):
         self.outside = outside
 
     def write(self, text: str, /) -> int:
-        output = _current.get()
+        output = current_output.get()
         if output is None:
             return self.outside.write(text)
         output.write(self._stream, str(text))
         return len(text)
 
     def flush(self) -> None:
-        if _current.get() is None:
+        if current_output.get() is None:
             self.outside.flush()
 
     def writable(self) -> bool:
@@ -125,7 +124,7 @@ class _Router(io.TextIOBase):
         return getattr(self.outside, "encoding", "utf-8")
 
     def isatty(self) -> bool:
-        return _current.get() is None and self.outside.isatty()
+        return current_output.get() is None and self.outside.isatty()
 
     def fileno(self) -> int:
         return self.outside.fileno()
@@ -140,7 +139,7 @@ class _Routing:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._users = 0
-        self._warnings = WarningRouter(lambda: _current.get() is not None, _keep_warning)
+        self._warnings = WarningRouter(lambda: current_output.get() is not None, _keep_warning)
 
     def enter(self) -> None:
         with self._lock:

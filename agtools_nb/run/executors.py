@@ -12,7 +12,7 @@ import contextvars
 import importlib
 import io
 import pickle
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import redirect_stderr, redirect_stdout
 from functools import partial
@@ -48,7 +48,7 @@ class SentCall:
         executor: Executor,
         tool: Tool,
         function: Callable[[], Any],
-        args: list[Any],
+        args: Sequence[Any],
         kwargs: Mapping[str, Any],
         printed: Printed,
     ) -> None:
@@ -82,7 +82,7 @@ class SentCall:
             return answer  # type: ignore[no-any-return]
         return self._unpacked(answer)
 
-    def _packed(self, args: list[Any], kwargs: Mapping[str, Any]) -> bytes:
+    def _packed(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> bytes:
         if isinstance(self._tool, StatefulTool):
             raise UsageError(
                 f"{self._tool.name} shares its state with other calls, and {self._where} would "

@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -49,7 +49,7 @@ class Invocation:
         self,
         tool: Tool,
         setting: Setting,
-        args: list[Any],
+        args: Sequence[Any],
         kwargs: dict[str, Any],
         printed: Callable[[str, str], None] = _nowhere,
     ) -> None:

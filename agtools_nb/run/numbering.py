@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import secrets
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from agtools_nb.arguments import is_plain
@@ -42,17 +41,31 @@ def as_call(call: Any) -> ToolCall:
     raise _not_a_call(call)
 
 
-def read_call(call: Any) -> tuple[ToolCall, UsageError | None]:
-    """A call whose arguments nobody can change any more, and why it is none if it is none."""
+# A call, a copy of its arguments that nobody else can change, whether that is a dict of scalars,
+# and why it is no call if it is none.
+Read = tuple[ToolCall, Any, bool, UsageError | None]
+
+
+def read_call(call: Any) -> Read:
+    """Read a call from any form; what is none keeps its id, so that it can be answered."""
     try:
         found = as_call(call)
     except UsageError as error:
-        return ToolCall("?"), error
+        return ToolCall("?", id=_id_of(call)), {}, False, error
     name: Any = found.name
     if not isinstance(name, str):
-        return ToolCall("?", id=found.id), _not_a_call(call)
+        return ToolCall("?", id=found.id), {}, False, _not_a_call(call)
     args: Any = found.args
-    return replace(found, args=dict(args) if is_plain(args) else copied(args)), None
+    if is_plain(args):
+        return found, args.copy(), True, None
+    return found, copied(args), False, None
+
+
+def _id_of(call: Any) -> str | None:
+    if not isinstance(call, Mapping):
+        return None
+    found = call.get("call_id", call.get("id"))
+    return found if isinstance(found, str) else None
 
 
 def _not_a_call(call: Any) -> UsageError:
@@ -75,25 +88,23 @@ class Numbering:
         self._taken = set() if taken is None else taken
         self._used: set[str] = set()
 
-    def numbered(self, call: ToolCall) -> tuple[ToolCall, tuple[str, ...]]:
-        """Return the call with its id, and a note if that is not the one it came with."""
-        given: Any = call.id
+    def numbered(self, given: Any) -> tuple[str, tuple[str, ...]]:
+        """Return the id for a call that came with ``given``, and a note if that is another."""
         if isinstance(given, str) and given:
             if given not in self._used:
                 self._used.add(given)
-                return call, ()
+                return given, ()
             fresh = self._another(given)
-            note = f"The id {given!r} was sent twice; this call is answered as {fresh!r}."
-            return replace(call, id=fresh), (note,)
+            return fresh, (f"The id {given!r} was sent twice; this call is answered as {fresh!r}.",)
         fresh = f"{self._prefix}{next(self._fresh)}"
         self._used.add(fresh)
-        note = f"It came with the id {brief_repr(given)}; it is answered as {fresh!r}."
-        return replace(call, id=fresh), () if given is None else (note,)
+        if given is None:
+            return fresh, ()
+        return fresh, (f"It came with the id {brief_repr(given)}; it is answered as {fresh!r}.",)
 
-    def forget(self, call: ToolCall) -> None:
-        """Let the call's id be used again: it has been answered."""
-        if call.id is not None:
-            self._used.discard(call.id)
+    def forget(self, call_id: str) -> None:
+        """Let an id be used again: its call has been answered."""
+        self._used.discard(call_id)
 
     def _another(self, given: str) -> str:
         ids = (f"{given}#{number}" for number in itertools.count(2))

@@ -17,7 +17,7 @@ from agtools_nb.errors import DuplicateToolError, UnknownToolError, UsageError
 from agtools_nb.run.attempt import Attempt, is_cancelled
 from agtools_nb.run.batch import Batch, Observer
 from agtools_nb.run.invoke import PLAIN, Invocation
-from agtools_nb.run.numbering import Call, Numbering, read_call
+from agtools_nb.run.numbering import Call, Numbering, Read, read_call
 from agtools_nb.run.public import public_callable
 from agtools_nb.run.setting import After, Before, ExecutorChoice, Setting
 from agtools_nb.run.strategy import Strategy, as_strategy
@@ -320,7 +320,7 @@ class ToolRunner:
         setting = self._setting_for(timeout)
 
         def attempt(index: int, call: Any) -> Attempt:
-            return self._attempt(index, *read_call(call), numbering, setting, self.tool_names)
+            return self._attempt(index, read_call(call), numbering, setting, self.tool_names)
 
         alone = self.strategy is Strategy.AUTO
         return stream_results(
@@ -346,24 +346,24 @@ class ToolRunner:
     def _attempts(self, calls: Sequence[Any], seconds: float | None = None) -> list[Attempt]:
         """One attempt a call. What is no call gets one too, so that its siblings run."""
         read = [read_call(call) for call in calls]
-        numbering = Numbering({call.id for call, _ in read if isinstance(call.id, str)})
+        numbering = Numbering({call.id for call, *_ in read if isinstance(call.id, str)})
         setting, known = self._setting_for(seconds), self.tool_names
         return [
-            self._attempt(index, call, refusal, numbering, setting, known)
-            for index, (call, refusal) in enumerate(read)
+            self._attempt(index, one, numbering, setting, known) for index, one in enumerate(read)
         ]
 
     def _attempt(
         self,
         index: int,
-        call: ToolCall,
-        refusal: UsageError | None,
+        read: Read,
         numbering: Numbering,
         setting: Setting,
         known: tuple[str, ...],
     ) -> Attempt:
-        call, notes = numbering.numbered(call)
-        return Attempt(call, self._tools.get(call.name), known, setting, notes, index, refusal)
+        call, args, plain, refusal = read
+        call_id, notes = numbering.numbered(call.id)
+        tool = self._tools.get(call.name)
+        return Attempt(call, args, call_id, tool, known, setting, notes, index, plain, refusal)
 
 
 def _checked_seconds(seconds: float | None) -> float | None:

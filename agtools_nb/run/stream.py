@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable
 from typing import Any
 
-from agtools_nb.calls import ToolCall, ToolResult
+from agtools_nb.calls import ToolResult
 from agtools_nb.run.attempt import Attempt
 from agtools_nb.run.batch import GRACE_SECONDS, HEARTBEAT_SECONDS, checked_concurrency
 from agtools_nb.run.capture import routed_output
@@ -23,7 +23,7 @@ Calls = Iterable[Any] | AsyncIterable[Any]
 def stream_results(
     calls: Calls,
     attempt: Callable[[int, Any], Attempt],
-    answered: Callable[[ToolCall], None],
+    answered: Callable[[str], None],
     limit: int,
     alone: bool,
 ) -> AsyncGenerator[ToolResult, None]:
@@ -32,7 +32,7 @@ def stream_results(
     Args:
         calls: The calls, read only as fast as results are taken.
         attempt: Makes a call ready to run.
-        answered: Told of each call whose result has been taken.
+        answered: Told the id of each call whose result has been taken.
         limit: Most calls under way or with a result not taken.
         alone: Whether a tool that may not run beside others waits and runs by itself.
 
@@ -48,7 +48,7 @@ class _Stream:
         self,
         calls: Calls,
         attempt: Callable[[int, Any], Attempt],
-        answered: Callable[[ToolCall], None],
+        answered: Callable[[str], None],
         limit: int,
         alone: bool,
     ) -> None:
@@ -57,7 +57,7 @@ class _Stream:
         self._answered = answered
         self._limit = limit
         self._alone = alone
-        self._done: deque[tuple[ToolCall, ToolResult]] = deque()
+        self._done: deque[tuple[str, ToolResult]] = deque()
         self._running: dict[asyncio.Task[None], Attempt] = {}
         self._woken = asyncio.Event()
         self._room = asyncio.Event()
@@ -73,8 +73,8 @@ class _Stream:
                     if not self._done:
                         await self._something()
                         continue
-                    call, result = self._done.popleft()
-                    self._answered(call)
+                    call_id, result = self._done.popleft()
+                    self._answered(call_id)
                     self._room.set()
                     yield result
                 # What reading the calls raised, once all that had been read is answered.
@@ -98,7 +98,7 @@ class _Stream:
             index += 1
             by_itself = self._alone and not runs_beside_others(attempt.tool)
             await self._until(0 if by_itself else self._limit - 1)
-            task = asyncio.create_task(self._member(attempt), name=f"call {attempt.call.id}")
+            task = asyncio.create_task(self._member(attempt), name=f"call {attempt.id}")
             self._running[task] = attempt
             task.add_done_callback(self._ended)
             if by_itself:
@@ -115,7 +115,7 @@ class _Stream:
             result = await attempt.run(self._turn)
         except asyncio.CancelledError:
             result = attempt.stopped()
-        self._done.append((attempt.call, result))
+        self._done.append((attempt.id, result))
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         del self._running[task]

@@ -360,10 +360,11 @@ class TestCancellation:
 
     @pytest.mark.parametrize("how", ["cancel", "timeout"])
     def test_cancelling_the_waiter_stops_every_call(self, how: str) -> None:
-        cleaned = []
+        begun, cleaned = [], []
 
         @tool
         async def hang():
+            begun.append(1)
             try:
                 await asyncio.Event().wait()
             finally:
@@ -378,12 +379,12 @@ class TestCancellation:
                     await asyncio.wait_for(waiting, 0.01)
             else:
                 task = asyncio.create_task(waiting)
-                await asyncio.sleep(0)
-                await asyncio.sleep(0)
+                while len(begun) < 5:
+                    await asyncio.sleep(0)
                 task.cancel()
                 with pytest.raises(asyncio.CancelledError):
                     await task
-            assert cleaned == [1] * 5
+            assert begun == cleaned == [1] * 5
 
         run(main())
 
