@@ -1,0 +1,229 @@
+"""The core's tests on every CPython that this machine has, and with the lowest versions allowed.
+
+Each interpreter gets a fresh environment with the package (the wheel under test, or this
+checkout) and what the core's tests import, made by uv. The laws run there on fewer examples.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from registries import uv_environment
+from venvs import run
+
+pytestmark = pytest.mark.pythons
+
+ROOMS = ("tests/core", "tests/laws", "tests/cases")
+# Networks and stopwatches have been seen to by the main run.
+LEFT_OUT = ("tests/laws/test_json_schema_suite.py", "tests/laws/test_linear_time.py")
+LOWEST = (3, 11)
+EXAMPLES = "15"
+MOST_SECONDS = 900
+
+
+def interpreters() -> dict[str, Path]:
+    """Every CPython of 3.11 or later, by its version: this one, those on PATH, and pyenv's."""
+    places = [Path(sys.executable)]
+    for folder in os.environ.get("PATH", "").split(os.pathsep):
+        places += sorted(Path(folder).glob("python3.*")) if folder else []
+    if shutil.which("pyenv"):
+        root = run(["pyenv", "root"], Path.cwd()).strip()
+        versions = run(["pyenv", "versions", "--bare"], Path.cwd()).split()
+        places += [Path(root, "versions", version, "bin", "python") for version in versions]
+    found: dict[str, Path] = {}
+    for place in places:
+        version = _version(place)
+        if version is not None:
+            found.setdefault(version, place)
+    return dict(sorted(found.items(), key=lambda item: _number(item[0])))
+
+
+def _number(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version))
+
+
+def _version(python: Path) -> str | None:
+    """``"3.12.1"`` of a CPython that is new enough and can make environments."""
+    if not re.fullmatch(r"python(3\.\d+t?)?", python.name) or not os.access(python, os.X_OK):
+        return None
+    code = (
+        "import sys, sysconfig, json; print(json.dumps([list(sys.version_info[:3]), "
+        "sys.implementation.name, sys.version_info.releaselevel]))"
+    )
+    # A shim of pyenv may stand for a version that is not chosen here: it fails, and is passed over.
+    done = subprocess.run(
+        [python, "-I", "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
+    if done.returncode:
+        return None
+    version, kind, level = json.loads(done.stdout)
+    if tuple(version[:2]) < LOWEST or kind != "cpython" or level != "final":
+        return None
+    return ".".join(map(str, version))
+
+
+@functools.cache
+def environment() -> dict[str, str]:
+    """For uv and for the tests in the environments."""
+    return {**uv_environment(), "AGTOOLS_EXAMPLES": EXAMPLES, "PYTHONPATH": ""}
+
+
+def uv(*arguments: str | Path, cwd: Path) -> str:
+    """Run the uv that is installed beside this Python."""
+    program = shutil.which(
+        "uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    )
+    assert program, "uv is not installed; it is one of the `test` extra's dependencies"
+    return run([program, *arguments], cwd, environment(), MOST_SECONDS)
+
+
+def source(repo: Path) -> str:
+    """What is under test: a wheel, or this checkout."""
+    wheel = os.environ.get("AGTOOLS_WHEEL")
+    return str(Path(wheel).resolve()) if wheel else str(repo)
+
+
+# Of the `test` extra: what drives Jupyter and browsers, and what builds and installs.
+NOT_THERE = (
+    *(
+        "agtools_nb",
+        "build",
+        "nbclient",
+        "nbconvert",
+        "nbval",
+        "notebook",
+        "playwright",
+        "uv",
+        "voila",
+    ),
+)
+
+
+def needed(repo: Path) -> list[str]:
+    """What the core's tests import beside the package, as the ``test`` extra asks for it."""
+    project = tomllib.loads((repo / "pyproject.toml").read_text())["project"]
+    asked = project["optional-dependencies"]["test"]
+    found = [word for word in asked if re.split(r"[\[<>=~! ]", word)[0] not in NOT_THERE]
+    assert {"pytest", "hypothesis"} <= {re.split("[<>=]", word)[0] for word in found}
+    return found
+
+
+def environment_of(python: Path, folder: Path, repo: Path, *, lowest: bool = False) -> Path:
+    """A fresh environment with the package and what its core's tests need; returns its Python."""
+    uv("venv", "--quiet", "--python", python, folder, cwd=folder.parent)
+    inside = folder / "bin" / "python"
+    resolution = ["--resolution", "lowest-direct"] if lowest else []
+    package = [source(repo)] if source(repo).endswith(".whl") else ["--editable", source(repo)]
+    if lowest:
+        # The lowest versions of the package's own requirements; what only tests need comes after.
+        uv(
+            "pip",
+            "install",
+            "--quiet",
+            "--python",
+            inside,
+            *resolution,
+            *package,
+            cwd=folder.parent,
+        )
+        uv("pip", "install", "--quiet", "--python", inside, *needed(repo), cwd=folder.parent)
+    else:
+        uv(
+            "pip",
+            "install",
+            "--quiet",
+            "--python",
+            inside,
+            *package,
+            *needed(repo),
+            cwd=folder.parent,
+        )
+    return inside
+
+
+def passed(python: Path, repo: Path) -> int:
+    """Run the core's tests there and return how many passed; fails if one did not."""
+    ignored = [f"--ignore={name}" for name in LEFT_OUT]
+    told = run(
+        [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *ignored, *ROOMS],
+        repo,
+        environment(),
+        MOST_SECONDS,
+    )
+    last = told.strip().splitlines()[-1]
+    found = re.search(r"(\d+) passed", last)
+    assert found, last
+    assert "skipped" not in last, told
+    return int(found[1])
+
+
+def installed(python: Path, names: list[str]) -> dict[str, str]:
+    """Versions there."""
+    code = f"import importlib.metadata as m, json; print(json.dumps({{n: m.version(n) for n in {names!r}}}))"
+    found: dict[str, str] = json.loads(run([python, "-c", code], python.parent))
+    return found
+
+
+PYTHONS = interpreters()
+
+
+def test_there_are_interpreters_to_test_on(record_property: Callable[[str, object], None]) -> None:
+    """An empty list would pass for the wrong reason."""
+    print("CPythons:", ", ".join(f"{version} ({place})" for version, place in PYTHONS.items()))
+    record_property("interpreters", ", ".join(PYTHONS))
+    assert PYTHONS
+    assert all(_number(version) >= LOWEST for version in PYTHONS)
+
+
+@pytest.mark.parametrize("version", list(PYTHONS))
+def test_on_each_python(
+    version: str, repo: Path, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    """With the newest versions of everything."""
+    python = environment_of(PYTHONS[version], tmp_path / "venv", repo)
+    count = passed(python, repo)
+    print(f"CPython {version}: {count} tests passed")
+    record_property("passed", f"{version}: {count}")
+    assert count > 500
+
+
+def test_with_the_lowest_versions(
+    repo: Path, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    """On the oldest Python here, with the lowest version that each of our own requirements allows."""
+    version = next(iter(PYTHONS))
+    python = environment_of(PYTHONS[version], tmp_path / "venv", repo, lowest=True)
+    lowest = lower_bounds(repo)
+    there = installed(python, list(lowest))
+    print(f"CPython {version} with", ", ".join(f"{name} {found}" for name, found in there.items()))
+    assert lowest
+    for name, bound in lowest.items():
+        # Not "2.12" where "2.12.0" is asked for; but never another minor version.
+        assert _number(there[name])[: len(_number(bound))] == _number(bound), (
+            name,
+            there[name],
+            bound,
+        )
+    count = passed(python, repo)
+    print(f"CPython {version} with the lowest versions: {count} tests passed")
+    record_property("passed", f"{version}, lowest: {count}")
+    assert count > 500
+
+
+def lower_bounds(repo: Path) -> dict[str, str]:
+    """Lowest version of each of the package's own requirements."""
+    project = tomllib.loads((repo / "pyproject.toml").read_text())["project"]
+    pairs = (re.fullmatch(r"([\w-]+)\s*>=\s*([\d.]+).*", word) for word in project["dependencies"])
+    found = {pair[1]: pair[2] for pair in pairs if pair}
+    assert len(found) == len(project["dependencies"]), "a requirement without a lower bound"
+    return found
