@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Unpack
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Unpack
 
 from agtools_nb.define.annotations import MISSING
 from agtools_nb.define.checked_schema import checked_schema
 from agtools_nb.define.options import ToolOptions
-from agtools_nb.define.signature import Signature, read_signature
+from agtools_nb.define.reading import read_signature
+from agtools_nb.define.signature import Signature
 from agtools_nb.define.subschemas import MANY, JsonSchema, resolve
 from agtools_nb.define.subschemas import MISSING as NOWHERE
 from agtools_nb.define.tool import Tool
 from agtools_nb.errors import DefinitionError
 from agtools_nb.jsonable import brief_repr
+
+if TYPE_CHECKING:
+    from agtools_nb.define.docstrings import Described
 
 
 class ToolWithSchema(Tool):
@@ -58,6 +63,15 @@ class ToolWithSchema(Tool):
     def input_schema(self) -> dict[str, Any]:
         """JSON Schema of the arguments, an object schema. Do not change it."""
         return self._schema
+
+    @cached_property
+    def _described(self) -> Described:
+        """The function's prose, or else what the schema says of itself."""
+        from agtools_nb.define.docstrings import Described
+
+        found = super()._described
+        own = self._schema.get("description", "")
+        return Described(found.summary or own, found.parameters)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.usage} of {brief_repr(self.__wrapped__)}>"

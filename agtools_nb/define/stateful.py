@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Unpack
 
 from agtools_nb.define.options import ToolOptions
-from agtools_nb.define.signature import read_signature
+from agtools_nb.define.reading import read_signature
 from agtools_nb.define.tool import Tool
 from agtools_nb.errors import DefinitionError
 from agtools_nb.jsonable import brief_repr

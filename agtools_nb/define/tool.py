@@ -1,4 +1,4 @@
-"""``Tool``: a function that a model can call, and the ``@tool`` decorator that makes one."""
+"""``Tool``: a function that a model can call, made of its signature and docstring."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import types
 import warnings
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
 from agtools_nb.define.display import checked_display, display_text
 from agtools_nb.define.naming import checked_name, docs_of, method_of, name_of, origin_of
@@ -22,7 +22,8 @@ from agtools_nb.define.options import (
 )
 from agtools_nb.define.parameters import Parameter, parameters_of, usage_text
 from agtools_nb.define.plain import plainly_fits
-from agtools_nb.define.signature import Signature, invoked, read_signature, unwrapped
+from agtools_nb.define.reading import read_signature
+from agtools_nb.define.signature import Signature, invoked, unwrapped
 from agtools_nb.errors import DefinitionError
 
 if TYPE_CHECKING:
@@ -175,7 +176,10 @@ class Tool:
             return checked_schema(given, f"response_schema of {self.name}")
         from agtools_nb.define.schema import response_schema
 
-        unread = self.signature.unread_return
+        signature = self.signature
+        if signature.unread_return:
+            signature = self._read_signature()  # what it names may be defined by now
+        unread = signature.unread_return
         if unread:
             warnings.warn(
                 f"{self.name} has no response schema: its return annotation {unread!r} cannot be "
@@ -184,7 +188,7 @@ class Tool:
                 UserWarning,
                 stacklevel=3,
             )
-        return response_schema(self.signature.returns)
+        return response_schema(signature.returns)
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -325,47 +329,6 @@ class Tool:
         if signature.unresolved:
             _refuse_unresolved(signature, self.name)
         return build(signature, self._described.parameters, self.name)
-
-
-@overload
-def tool(fn: Callable[..., Any], /) -> Tool: ...
-@overload
-def tool(
-    fn: None = None, /, **options: Unpack[ToolOptions]
-) -> Callable[[Callable[..., Any]], Tool]: ...
-def tool(fn: Callable[..., Any] | None = None, /, **options: Unpack[ToolOptions]) -> Any:
-    """Make a tool of a function: ``@tool``, or ``@tool(read_only=True)``.
-
-    The JSON Schema comes from the signature: each parameter's annotation, its
-    default, and its description in the docstring (Google, NumPy, reST) or in
-    ``Annotated[..., Field(description=...)]``, which wins. A parameter annotated
-    with :class:`ToolContext` is injected and stays out of the schema.
-
-    Args:
-        fn: A function, bound method, partial or callable object, sync or async.
-        name: What the model calls it: 1 to 64 ASCII letters, digits, ``_``, ``-``.
-            Default: the function's name.
-        description: What it does. Default: the prose of the docstring.
-        read_only: It changes nothing. Default ``False``.
-        concurrency_safe: It may run beside itself and others. Default ``True``.
-        long_running: It starts work that outlives the call; a sentence in the
-            description tells the model how to wait for it. Default ``False``.
-        scopes: What the context must grant; one text is one scope. Default: nothing.
-        timeout: Most seconds that a call may take, more than 0. Default: no limit.
-        display: A call in one line for people: text with ``{parameter}`` in it (plain
-            names only), or a function that is given the arguments as one dict and
-            returns text. Default: none.
-        response_schema: JSON Schema of the result. Default: from the return annotation.
-
-    Raises:
-        DefinitionError: The function cannot be a tool; the message names the
-            parameter and the fix.
-    """
-    scope = caller_scope(2)
-    if fn is not None:
-        return Tool(fn, scope=scope, **options)
-    check_options(options)
-    return lambda given: Tool(given, scope=scope, **options)
 
 
 def caller_scope(depth: int) -> Mapping[str, Any] | None:

@@ -22,7 +22,7 @@ from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
 from agtools_nb import DefinitionError, Tool, ToolContext, tool
-from agtools_nb.define import signature as signatures
+from agtools_nb.define import reading
 
 if TYPE_CHECKING:
     from decimal import Decimal as OnlyForTypeCheckers
@@ -249,7 +249,7 @@ def test_signatures_are_read_as_inspect_reads_them(
     parts += [f"**more{hint}"] * more
     namespace: dict[str, Any] = {}
     exec(f"def f({', '.join(parts)}): x = 1", namespace)
-    read = [tuple(one) for one in signatures._parameters(namespace["f"])]
+    read = [tuple(one) for one in reading._parameters(namespace["f"])]
     found = inspect.signature(namespace["f"]).parameters.values()
     assert read == [(one.name, one.kind, one.annotation, one.default) for one in found]
 

@@ -60,6 +60,12 @@ def test_calls_are_coerced_checked_and_reach_the_function_as_json_values() -> No
     assert [result.status for result in results] == ["invalid", "invalid"]
 
 
+def test_what_the_schema_says_describes_a_function_without_a_docstring() -> None:
+    made = ToolWithSchema(lambda a: a, {**with_property({}), "description": "Own."}, name="f")
+    assert made.description == "Own."
+    assert ToolWithSchema(take, {**SCHEMA, "description": "Own."}).description == "Take two."
+
+
 def test_it_looks_like_what_it_wraps() -> None:
     made = ToolWithSchema(take, SCHEMA)
     assert (made.__name__, made.__doc__, made.__wrapped__) == ("take", take.__doc__, take)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
+import time
 import weakref
 from typing import Any
 
@@ -203,3 +204,40 @@ def test_a_loop_that_was_closed_under_a_waiter_is_passed_over() -> None:
 def test_a_turn_that_nobody_has_cannot_be_given_back() -> None:
     with pytest.raises(RuntimeError, match="nobody has"):
         Turn().release()
+
+
+def test_200_concurrent_calls_of_two_tools_never_meet() -> None:
+    """A read, a pause and a write: without the turn, most of the counts would be lost."""
+
+    def blocking(counter: Counter) -> None:
+        before = counter.n
+        time.sleep(0.0002)
+        counter.n = before + 1
+
+    async def waiting(counter: Counter) -> None:
+        before = counter.n
+        await asyncio.sleep(0)
+        counter.n = before + 1
+
+    counter = Counter()
+    runner = ToolRunner([StatefulTool(blocking, counter), StatefulTool(waiting, counter)])
+    calls = [("blocking", {}), ("waiting", {})] * 100
+    results = asyncio.run(runner.process_tool_calls(calls))
+    assert [result.error for result in results] == [None] * 200
+    assert counter.n == 200
+
+
+def test_a_call_that_fails_or_is_stopped_gives_its_turn_back() -> None:
+    async def use(state: list[str], how: str) -> str:
+        if how == "raise":
+            raise ValueError(how)
+        await asyncio.sleep(60 if how == "hang" else 0)
+        return how
+
+    made = StatefulTool(use, [], timeout=0.05)
+    runner = ToolRunner([made])
+    calls = [("use", {"how": how}) for how in ("raise", "fine", "hang")]
+    results = asyncio.run(runner.process_tool_calls(calls))
+    assert [result.ok for result in results] == [False, True, False]
+    assert made.turn is not None
+    assert not made.turn.is_held

@@ -446,3 +446,12 @@ def test_a_return_type_only_for_type_checkers_is_left_out() -> None:
     assert call(made, x="3") == 3
     with pytest.warns(UserWarning, match="f has no response schema.*'DataFrame'"):
         assert made.response_schema is None
+
+
+def test_a_return_type_that_is_defined_later_is_read_then() -> None:
+    namespace: dict[str, Any] = {}
+    exec("from __future__ import annotations\ndef f(x: int) -> Later: return x", namespace)
+    made = Tool.from_function(namespace["f"])
+    assert made.input_schema
+    namespace["Later"] = int
+    assert made.response_schema == {"type": "integer"}
