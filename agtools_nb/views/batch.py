@@ -20,6 +20,7 @@ from agtools_nb.views.markup import (
     tag,
     text_table,
 )
+from agtools_nb.views.media import Room
 from agtools_nb.views.result import (
     STATUS_WORDS,
     arguments_text,
@@ -27,8 +28,8 @@ from agtools_nb.views.result import (
     call_detail,
     headline_html,
     result_text,
+    value_preview,
 )
-from agtools_nb.views.values import preview
 
 SUMMARY_LIMIT = 200
 """Characters of arguments and of an outcome in a row."""
@@ -41,6 +42,12 @@ INLINE_TOTAL = 200_000
 
 DETAIL_LIMIT = 200_000
 """Characters of each part of a row's details when the row is opened."""
+
+INLINE_IMAGES = 50_000
+"""Bytes of a row's images that are sent along with the row."""
+
+DETAIL_IMAGES = 8_000_000
+"""Bytes of a row's images when the row is opened."""
 
 STATIC_ROWS = 100
 
@@ -202,13 +209,13 @@ class BatchView(View):
         row = self._rows[index]
         if left <= 0 or row.result is None:
             return None
-        detail = self._detail(index, INLINE_LIMIT)
+        detail = self._detail(index, INLINE_LIMIT, INLINE_IMAGES)
         whole = not any(detail.get(f"{name}_note") for name in _PARTS)
         return detail if whole and _size(detail) <= left else None
 
-    def _detail(self, index: int, limit: int) -> dict[str, Any]:
+    def _detail(self, index: int, limit: int, images: int) -> dict[str, Any]:
         row = self._rows[index]
-        return call_detail(row.call, row.arguments, row.changes, row.result, limit)
+        return call_detail(row.call, row.arguments, row.changes, row.result, limit, images)
 
     # -- from the browser -------------------------------------------------------------------
 
@@ -222,7 +229,8 @@ class BatchView(View):
         """A row was opened: send its details."""
         index = content.get("i")
         if type(index) is int and 0 <= index < len(self._rows):
-            self.post({"type": "detail", "i": index, "detail": self._detail(index, DETAIL_LIMIT)})
+            detail = self._detail(index, DETAIL_LIMIT, DETAIL_IMAGES)
+            self.post({"type": "detail", "i": index, "detail": detail})
 
     def on_stop(self, content: dict[str, Any]) -> None:
         """Stop was pressed."""
@@ -241,10 +249,11 @@ class BatchView(View):
         shown = self._rows[:STATIC_ROWS]
         head = ("", "Status", "Call", "Start", "Took", "Outcome")
         more = len(self._rows) - len(shown)
+        room = Room()
         return tag(
             "div",
             tag("p", tag("strong", self._summary())),
-            table(head, (self._static_row(at, row) for at, row in enumerate(shown))),
+            table(head, (self._static_row(at, row, room) for at, row in enumerate(shown))),
             tag("p", f"and {plural(more, 'more call')}") if more else None,
         )
 
@@ -252,9 +261,9 @@ class BatchView(View):
         arguments = tag("p", "Arguments: ", code(arguments_text(row.call.args, 1_000).text, 1_100))
         return tag("div", headline_html(result), arguments, body_html(result))
 
-    def _static_row(self, index: int, row: _Row) -> list[Any]:
+    def _static_row(self, index: int, row: _Row, room: Room) -> list[Any]:
         result = row.result
-        outcome = None if result is None else details(_outcome(result), body_html(result))
+        outcome = None if result is None else details(_outcome(result), body_html(result, room))
         start = None if row.started is None else duration(max(row.started - self._began, 0.0))
         return [
             str(index + 1),
@@ -299,16 +308,17 @@ class BatchView(View):
         return " · ".join([*words, duration(self._head()["elapsed"])])
 
 
-_PARTS = ("sent", "got", "result", "stdout", "stderr", "error")
+_PARTS = ("sent", "got", "result", "media", "stdout", "stderr", "warnings", "error")
 
 
 def _size(detail: dict[str, Any]) -> int:
     texts = sum(len(detail.get(name) or "") for name in (*_PARTS, "traceback"))
+    texts += sum(len(text) for part in detail.get("media", ()) for text in part.values())
     return texts + 100 * len(detail["changes"]) + 100
 
 
 def _outcome(result: ToolResult) -> str:
     """Return the outcome in one short line."""
     if result.ok:
-        return shorten(preview(result.result, SUMMARY_LIMIT).text, SUMMARY_LIMIT)
+        return shorten(value_preview(result, SUMMARY_LIMIT).text, SUMMARY_LIMIT)
     return shorten((result.error or "").strip().partition("\n")[0], SUMMARY_LIMIT)

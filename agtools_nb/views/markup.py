@@ -7,6 +7,7 @@ escaped unless it is :class:`Html`, which only this module's functions make.
 
 from __future__ import annotations
 
+import base64
 import html
 import json
 from collections.abc import Iterable, Sequence
@@ -45,6 +46,24 @@ def tag(name: str, *content: Content, **attributes: str) -> Html:
     """Make an element: ``tag("td", "a < b", align="right")``."""
     attrs = "".join(f' {key}="{escape(value)}"' for key, value in attributes.items())
     return Html(f"<{name}{attrs}>{join(content)}</{name}>")
+
+
+def image(mime_type: str, data: bytes, alt: str) -> Html:
+    """Make an image that holds its own data; ``mime_type`` must be a raster format's."""
+    text = base64.b64encode(data).decode("ascii")
+    uri = escape(f"data:{mime_type};base64,{text}")
+    return Html(f'<img src="{uri}" alt="{escape(alt)}" style="max-width: 100%">')
+
+
+def link(address: str) -> Html:
+    """Make a link to an address from outside, shown in full.
+
+    Raises:
+        ValueError: It is not an ``https`` address; others could run a script.
+    """
+    if not address.startswith("https://"):
+        raise ValueError(f"{address!r} is not an https address")
+    return tag("a", address, href=address, rel="noopener noreferrer", target="_blank")
 
 
 def code(text: str, limit: int = 2_000) -> Html:

@@ -8,7 +8,9 @@ from typing import Any
 
 from agtools_nb.calls import Change, Fault, ToolCall, ToolResult
 from agtools_nb.jsonable import shorten
+from agtools_nb.media import json_part
 from agtools_nb.views.markup import Html, code, details, duration, join, pre, small, tag
+from agtools_nb.views.media import Room, media_data, media_html, media_text
 from agtools_nb.views.values import Preview, cut_text, preview
 
 STATUS_WORDS = {
@@ -17,6 +19,9 @@ STATUS_WORDS = {
     "invalid": "invalid arguments",
     "cancelled": "cancelled",
 }
+
+DETAIL_IMAGES = 300_000
+"""Bytes of images in a result's details, unless more are asked for."""
 
 STATIC_LIMIT = 4_000
 """Characters of a result in the static form."""
@@ -32,14 +37,30 @@ def result_text(result: ToolResult) -> str:
     lines = [f"{result.name}: {STATUS_WORDS[result.status]}, {duration(result.duration)}"]
     lines += [f"  {change_text(change)}" for change in result.coercions]
     if result.ok:
-        shown = preview(result.result, 1_000)
+        shown = value_preview(result, 1_000)
         lines.append(shown.text + (f"  ({shown.note})" if shown.note else ""))
+        lines += media_text(result.media)
     else:
         lines.append(shorten(result.error or "", 2_000))
-    for title, text in (("printed", result.stdout), ("stderr", result.stderr)):
+    for title, text in _beside(result):
         if text:
             lines.append(f"{title}: {shorten(text.rstrip(), 1_000)}")
     return "\n".join(lines)
+
+
+def _beside(result: ToolResult) -> list[tuple[str, str]]:
+    """What came out beside the result, with its title; empty text is none."""
+    return [
+        ("printed", result.stdout),
+        ("stderr", result.stderr),
+        ("warnings", "\n".join(result.warnings)),
+    ]
+
+
+def value_preview(result: ToolResult, limit: int, *, indent: int | None = None) -> Preview:
+    """Return what a call returned as JSON text of bounded size, without its media."""
+    value = json_part(result.result) if result.media else result.result
+    return preview(value, limit, indent=indent)
 
 
 def headline_html(result: ToolResult) -> Html:
@@ -48,14 +69,19 @@ def headline_html(result: ToolResult) -> Html:
     return tag("p", tag("strong", result.name), f" · {status} · {duration(result.duration)}")
 
 
-def body_html(result: ToolResult) -> Html:
-    """Return what came of a call: coercions, result or error, printed text."""
+def body_html(result: ToolResult, room: Room | None = None) -> Html:
+    """Return what came of a call: coercions, result or error, media, printed text.
+
+    Args:
+        result: The result.
+        room: How many bytes of images it may show, shared with others on the page.
+    """
     return join(
         [
             changes_html(result.coercions),
             outcome_html(result),
-            printed_html("printed", result.stdout),
-            printed_html("stderr", result.stderr),
+            media_html(result.media, Room() if room is None else room),
+            [printed_html(title, text) for title, text in _beside(result)],
             [tag("p", small(note)) for note in result.notes],
         ]
     )
@@ -64,7 +90,7 @@ def body_html(result: ToolResult) -> Html:
 def outcome_html(result: ToolResult) -> Html:
     """Return the result as indented JSON, or the error as the model sees it."""
     if result.ok:
-        return join(noted(preview(result.result, STATIC_LIMIT, indent=2)))
+        return join(noted(value_preview(result, STATIC_LIMIT, indent=2)))
     return join([tag("p", small("what the model sees:")), pre(result.error or "")])
 
 
@@ -123,6 +149,7 @@ def call_detail(
     changes: tuple[Change, ...],
     result: ToolResult | None,
     limit: int,
+    images: int = DETAIL_IMAGES,
 ) -> dict[str, Any]:
     """Return all there is to say about one call, as JSON data for a widget.
 
@@ -132,6 +159,7 @@ def call_detail(
         changes: What was coerced.
         result: The outcome; ``None`` while it runs.
         limit: Characters that each part may take.
+        images: Bytes of images that are sent along; others are described.
     """
     sent = arguments_text(call.args, limit)
     detail: dict[str, Any] = {
@@ -142,18 +170,19 @@ def call_detail(
     if got is not None:
         arguments = preview(got, limit)
         detail |= {"got": arguments.text, "got_note": arguments.note}
-    return detail if result is None else detail | _outcome(result, limit)
+    return detail if result is None else detail | _outcome(result, limit, images)
 
 
-def _outcome(result: ToolResult, limit: int) -> dict[str, Any]:
+def _outcome(result: ToolResult, limit: int, images: int) -> dict[str, Any]:
     outcome: dict[str, Any] = {"notes": [shorten(note, 500) for note in result.notes[:20]]}
-    for name in ("stdout", "stderr"):
-        text = cut_text(getattr(result, name), limit)
+    for name, written in zip(("stdout", "stderr", "warnings"), _beside(result), strict=True):
+        text = cut_text(written[1], limit)
         if text.text:
             outcome |= {name: text.text, f"{name}_note": text.note}
     if result.ok:
-        shown = preview(result.result, limit)
-        return outcome | {"result": shown.text, "result_note": shown.note}
+        shown = value_preview(result, limit)
+        value = {"result": shown.text, "result_note": shown.note}
+        return outcome | value | media_data(result.media, Room(images))
     error = cut_text(result.error or "", limit)
     return outcome | {
         "error": error.text,

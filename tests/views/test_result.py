@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+
 from agtools_nb.calls import Change, Fault, ToolCall, ToolResult
 from agtools_nb.errors import ToolExecutionError
+from agtools_nb.media import Media
 from agtools_nb.views.result import call_detail, result_html, result_text
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -83,3 +86,67 @@ def test_detail_lists_faults():
 def test_integers_beyond_the_browser_travel_as_text():
     result = ToolResult("t", result=[9007199254740993])
     assert call_detail(ToolCall("t"), {}, (), result, 1_000)["result"] == "[9007199254740993]"
+
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(40)
+MEDIA = (
+    Media("image/png", PNG, name=HOSTILE),
+    Media("image/svg+xml", b"<svg onload=alert(1)>"),
+    Media("audio/wav", bytes(12_000)),
+    Media("application/pdf", uri="https://example.org/a.pdf?q=%22<b>"),
+    Media("text/html", uri="javascript:alert(1)"),
+    Media("image/png", bytes(2_000_001)),
+)
+
+
+def shown(value: object = None, **more: object) -> ToolResult:
+    return ToolResult("t", result=value, media=MEDIA, duration=0.1, **more)
+
+
+def test_pictures_are_shown_and_other_media_named():
+    html = result_html(shown({"rows": 3, "inline_data": {"data": PNG}}))
+    assert html.count("<img") == 1
+    data = base64.b64encode(PNG).decode()
+    assert html.count(data) == 1, "its data stand in the image only"
+    assert f'src="data:image/png;base64,{data}"' in html
+    assert "part 3: audio/wav, 12 KB" in html
+    assert "part 6: image/png, 2 MB" in html
+    text = result_text(shown())
+    assert "part 4: application/pdf at https://example.org/a.pdf" in text
+    assert "part 1: image/png, 48 bytes" in text
+
+
+def test_nothing_of_media_becomes_html():
+    html = result_html(shown())
+    assert HOSTILE not in html
+    assert "<svg" not in html
+    assert html.count("<a ") == 1
+    assert 'href="https://example.org/a.pdf?q=%22&lt;b&gt;"' in html
+    assert "javascript:" not in html.replace("text/html at javascript:alert(1)", "")
+
+
+def test_detail_has_media_and_says_what_is_left_out():
+    detail = call_detail(ToolCall("t"), {}, (), shown(), 1_000)
+    assert [sorted(part) for part in detail["media"]] == [
+        ["about", "src"], ["about"], ["about"], ["about", "href"], ["about"], ["about"],
+    ]  # fmt: skip
+    assert detail["media_note"] == ""
+    small = call_detail(ToolCall("t"), {}, (), shown(), 1_000, images=10)
+    assert "src" not in small["media"][0]
+    assert small["media_note"] == "1 image not shown for want of room"
+    many = ToolResult("t", media=(MEDIA[2],) * 30)
+    assert (
+        call_detail(ToolCall("t"), {}, (), many, 1_000)["media_note"] == "10 more parts not shown"
+    )
+    assert "and 10 more parts" in result_html(many)
+    assert "media" not in call_detail(ToolCall("t"), {}, (), ToolResult("t"), 1_000)
+
+
+def test_warnings_are_shown_like_printed_text():
+    result = ToolResult("t", result=1, warnings=(f"UserWarning: {HOSTILE} (cell:1)", "b"))
+    html = result_html(result)
+    assert "warnings (" in html
+    assert "<img" not in html
+    assert "warnings: UserWarning" in result_text(result)
+    detail = call_detail(ToolCall("t"), {}, (), result, 1_000)
+    assert detail["warnings"] == f"UserWarning: {HOSTILE} (cell:1)\nb"

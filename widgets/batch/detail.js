@@ -1,8 +1,9 @@
 /** What a row shows when it is open: arguments, outcome, printed text. */
 
-/** @import { Child } from "../lib/types" */
+/** @import { Child, MediaPart } from "../lib/types" */
 import { copyButton } from "../lib/copy.js";
 import { h } from "../lib/dom.js";
+import { mediaOf } from "../lib/media.js";
 import { jsonTree, longText } from "../lib/tree.js";
 
 /**
@@ -18,10 +19,14 @@ import { jsonTree, longText } from "../lib/tree.js";
  * @property {string} [error_note]
  * @property {{ pointer: string, expected: string, got: string }[]} [faults]
  * @property {string} [traceback]
+ * @property {MediaPart[]} [media]
+ * @property {string} [media_note]
  * @property {string} [stdout]
  * @property {string} [stdout_note]
  * @property {string} [stderr]
  * @property {string} [stderr_note]
+ * @property {string} [warnings]
+ * @property {string} [warnings_note]
  * @property {string[]} [notes]
  */
 
@@ -41,6 +46,9 @@ export function detailOf(detail) {
         jsonTree(detail.result, { open: 2 }),
         copyButton(() => detail.result ?? "", "result"),
       ),
+    detail.media &&
+      detail.media.length > 0 &&
+      section("Media", detail.media_note, mediaOf(detail.media)),
     detail.error !== undefined &&
       section(
         "Error",
@@ -65,6 +73,7 @@ export function detailOf(detail) {
       ),
     detail.stdout && printed("Printed", detail.stdout, detail.stdout_note),
     detail.stderr && printed("stderr", detail.stderr, detail.stderr_note),
+    detail.warnings && printed("Warnings", detail.warnings, detail.warnings_note),
     detail.notes &&
       detail.notes.length > 0 &&
       section(

@@ -4,6 +4,7 @@
 import { copyButton } from "../lib/copy.js";
 import { h } from "../lib/dom.js";
 import { duration } from "../lib/format.js";
+import { mediaOf } from "../lib/media.js";
 import { jsonTree, longText } from "../lib/tree.js";
 
 const WORDS = { ok: "ok", error: "error", invalid: "invalid arguments", cancelled: "cancelled" };
@@ -55,6 +56,8 @@ export function outcomeOf(outcome) {
     ),
     result !== undefined && jsonTree(result, { open: 2 }),
     note(outcome.result_note),
+    outcome.media && mediaOf(outcome.media),
+    note(outcome.media_note),
     error !== undefined && [
       h("div", { class: "agt-label" }, "What the model sees"),
       h("div", { class: "agt-errortext agt-mono" }, longText(error)),
@@ -63,6 +66,7 @@ export function outcomeOf(outcome) {
     traceback && folded("Traceback: for you, the model never sees it", traceback),
     stdout && printed("Printed", stdout, outcome.stdout_note),
     stderr && printed("stderr", stderr, outcome.stderr_note),
+    outcome.warnings && printed("Warnings", outcome.warnings, outcome.warnings_note),
     (outcome.notes ?? []).map((text) => note(text)),
   );
 }

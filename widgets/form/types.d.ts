@@ -1,4 +1,4 @@
-import type { BaseData, Model } from "../lib/types";
+import type { BaseData, MediaPart, Model } from "../lib/types";
 
 /** One field of the plan; agtools_nb/views/form_plan.py says what the keys mean. */
 export interface Field {
@@ -64,6 +64,10 @@ export interface Outcome {
   stdout_note?: string;
   stderr?: string;
   stderr_note?: string;
+  warnings?: string;
+  warnings_note?: string;
+  media?: MediaPart[];
+  media_note?: string;
   traceback?: string;
   notes?: string[];
 }

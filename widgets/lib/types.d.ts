@@ -38,6 +38,16 @@ export type JsonNode =
   | { kind: "number"; text: string }
   | { kind: "word"; text: "true" | "false" | "null" };
 
+/** One image, sound or file of a result. */
+export interface MediaPart {
+  /** What it is, in words. */
+  about: string;
+  /** A `data:` URI of a raster image. */
+  src?: string;
+  /** An `https` address. */
+  href?: string;
+}
+
 export type Child = Node | string | number | null | undefined | false | Child[];
 
 export type Attrs = {
