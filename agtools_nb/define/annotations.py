@@ -13,6 +13,7 @@ import typing
 from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, Literal, get_args, get_origin
 
+from agtools_nb.define.plain import plainly_fits
 from agtools_nb.errors import DefinitionError
 
 MISSING: Any = inspect.Parameter.empty
@@ -56,6 +57,8 @@ class Annotations:
         """
         if annotation is MISSING:
             return Any
+        if type(annotation) is type:  # what most are; the rest of this is for the others
+            return annotation
         try:
             return self._evaluate(annotation)
         except NameError:
@@ -83,15 +86,13 @@ class Annotations:
             return MISSING
 
     def _evaluate(self, annotation: Any) -> Any:
-        if type(annotation) is type:
-            return annotation
         if isinstance(annotation, str):
             # typing reads some texts that are no expressions, such as "*Ts".
             with contextlib.suppress(SyntaxError):
                 # The author's own text, as Python itself would have read it.
                 code = _compiled(annotation)
                 annotation = eval(code, self._globals, self._locals)  # noqa: S307
-        if _is_read(annotation):
+        if plainly_fits(annotation) or _is_read(annotation):
             return annotation
         holder = types.SimpleNamespace(__annotations__={"it": annotation})
         hints = typing.get_type_hints(

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from agtools_nb.context import ToolContext
 from agtools_nb.define.annotations import MISSING, Annotations
+from agtools_nb.define.plain import plainly_fits
 from agtools_nb.define.signature import (
     UNSENT,
     Argument,
@@ -140,10 +141,11 @@ class _Reading:
         self.first_by_position = False
         if by_position:
             self.positional.append(name)
-        if is_context(annotation):
+        plain = plainly_fits(annotation)
+        if not plain and is_context(annotation):
             self.injected.append(Injected(name, default is MISSING, by_position))
         else:
-            self.arguments.append(Argument(name, annotation, default, by_position))
+            self.arguments.append(Argument(name, annotation, default, by_position, plain))
 
     def _add_keywords(self, annotation: Any) -> None:
         unpacked = _unpacked_fields(annotation)

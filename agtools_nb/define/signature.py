@@ -46,12 +46,14 @@ class Argument:
         default: Its default, :data:`MISSING` if it is required, or the
             ``FieldInfo`` of ``= Field(...)``.
         positional_only: Whether Python takes it by position only.
+        is_plain: Whether its type can be written as JSON Schema for certain.
     """
 
     name: str
     annotation: Any
     default: Any
     positional_only: bool
+    is_plain: bool = False
 
     @property
     def required(self) -> bool:

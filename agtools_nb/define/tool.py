@@ -21,7 +21,6 @@ from agtools_nb.define.options import (
     checked_timeout,
 )
 from agtools_nb.define.parameters import Parameter, parameters_of, usage_text
-from agtools_nb.define.plain import plainly_fits
 from agtools_nb.define.reading import read_signature
 from agtools_nb.define.signature import Signature, invoked, unwrapped
 from agtools_nb.errors import DefinitionError
@@ -302,7 +301,7 @@ class Tool:
     def _prepare(self) -> None:
         """Fail now if a type cannot be held by JSON: here its author looks."""
         if not self._signature.unresolved and not all(
-            plainly_fits(argument.annotation) for argument in self._signature.arguments
+            argument.is_plain for argument in self._signature.arguments
         ):
             self._built  # noqa: B018
 

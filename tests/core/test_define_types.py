@@ -64,6 +64,11 @@ class Right(enum.Flag):
     WRITE = 2
 
 
+class Bits(enum.IntFlag):
+    A = 1
+    B = 2
+
+
 class Point(BaseModel):
     x: int
     y: int = 0
@@ -207,6 +212,7 @@ def call(made: Any, **arguments: Any) -> Any:
         (float, {"type": "number"}, "0.5", 0.5),
         (dict, {"type": "object", "additionalProperties": True}, {"a": 1}, {"a": 1}),
         (list, {"type": "array", "items": {}}, [1], [1]),
+        (Bits, None, 3, Bits.A | Bits.B),
         (Right, None, 3, Right.READ | Right.WRITE),
         (complex, None, "1+2j", 1 + 2j),
         (T, {}, [1], [1]),
