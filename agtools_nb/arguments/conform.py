@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
     from jsonschema.protocols import Validator
 
+# Python refuses integers of more than 4,300 digits; 13,000 bits stay below that.
+_MAX_PRINTED_BITS = 13_000
 _DRAFTS = {
     "https://json-schema.org/draft/2020-12/schema": False,
     "http://json-schema.org/draft-07/schema": True,
@@ -87,7 +89,7 @@ class Document:
                 if not isinstance(schema, (dict, bool)):
                     return
                 validator = validator.evolve(schema=schema)
-            yield from validator.iter_errors(value)
+            yield from validator.iter_errors(_printable(value))
         except (KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException:
@@ -172,6 +174,25 @@ def _strict(base: type[Validator]) -> type[Validator]:
     }
     kind: type[Validator] = extend(base, own, type_checker=checker)  # type: ignore[no-untyped-call]
     return kind
+
+
+class _Huge(int):
+    """An integer that Python refuses to print, and jsonschema prints what it complains of."""
+
+    def __repr__(self) -> str:
+        return f"<an integer of {self.bit_length()} bits>"
+
+    __str__ = __repr__
+
+
+def _printable(value: Any) -> Any:
+    if type(value) is int:
+        return _Huge(value) if value.bit_length() > _MAX_PRINTED_BITS else value
+    if type(value) is list:
+        return [_printable(item) for item in value]
+    if type(value) is dict:
+        return {key: _printable(item) for key, item in value.items()}
+    return value
 
 
 def _is_integer(checker: Any, value: Any) -> bool:

@@ -89,12 +89,12 @@ class Plan:
         """The arguments as Python values; pydantic's error or ``None`` if they do not fit.
 
         Args:
-            arguments: JSON values.
+            arguments: JSON values, and where :attr:`shares`, such as nobody else can change.
         """
         if self.direct is None:
             return self.judged(arguments)
         try:
-            return self.direct(jsonable(arguments) if self.shares else arguments)
+            return self.direct(arguments)
         except ValueError:  # pydantic's ValidationError is one
             return None
 

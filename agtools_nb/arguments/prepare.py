@@ -78,9 +78,13 @@ def prepare(tool: Tool, raw: Any) -> Prepared:
 
 def prepare_parsed(tool: Tool, plan: Plan, given: dict[str, Any]) -> Prepared:
     """The same for arguments that have been read into JSON values nobody else holds."""
+    if plan.shares:
+        given = jsonable(given)
     values = plan.values(given)
     if isinstance(values, dict):
         return _ready(plan, given, values, ())
+    # Text may hold half a surrogate pair, which neither a message nor a tool could carry on.
+    given = jsonable(given)
     coerced = plan.coerced(given)
     if coerced.changes:
         values = plan.values(coerced.value)
@@ -89,9 +93,7 @@ def prepare_parsed(tool: Tool, plan: Plan, given: dict[str, Any]) -> Prepared:
     values = plan.judged(coerced.value)
     if isinstance(values, dict):
         return _ready(plan, coerced.value, values, coerced.changes)
-    faults = first_of_each_place(_all_faults(plan, coerced.value, values)) or (
-        make_fault("", "what the schema asks for", got_text(coerced.value)),
-    )
+    faults = first_of_each_place(_all_faults(plan, coerced.value, values))
     return Prepared(coerced.value, None, coerced.changes, faults, _error_text(tool, faults))
 
 

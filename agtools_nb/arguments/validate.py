@@ -12,7 +12,7 @@ from agtools_nb.arguments.conversions import escaped
 from agtools_nb.arguments.parse import MAX_NESTING, is_nested_beyond
 from agtools_nb.calls import Fault
 from agtools_nb.define.describe import bounds_text, expected_text, type_text
-from agtools_nb.jsonable import jsonable, shorten
+from agtools_nb.jsonable import clean_text, jsonable, shorten
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -43,10 +43,12 @@ def validate(arguments: Any, schema: Mapping[str, Any] | bool) -> tuple[Fault, .
 
 def faults_in(arguments: Any, document: Document) -> tuple[Fault, ...]:
     """The same for a schema that has been made ready."""
-    if document.surely_conforms(arguments):
+    if document.conforms(arguments):
         return ()
     secret = secret_parameters(document.schema)
-    faults = first_of_each_place(_faults(document.errors(arguments), document))
+    faults = first_of_each_place(_faults(document.errors(arguments), document)) or (
+        make_fault("", "what the schema asks for", got_text(arguments)),
+    )
     return tuple(without_value(f) if top_of(f.pointer) in secret else f for f in faults)
 
 
@@ -97,6 +99,7 @@ def too_deep_fault() -> Fault:
 
 def make_fault(pointer: str, expected: str, got: str, remark: str = "") -> Fault:
     """A fault whose sentence names the place, what was expected and what came."""
+    pointer = clean_text(pointer)
     where = shorten(pointer, _PLACE_SHOWN) or "the arguments"
     return Fault(pointer, expected, got, f"{where}: expected {expected}, got {got}{remark}")
 
@@ -155,7 +158,7 @@ def _unknown(error: ValidationError, pointer: str, schema: Any) -> Iterator[Faul
         close = difflib.get_close_matches(name[:_PLACE_SHOWN], known, n=1)
         remark = f"; did you mean {close[0]!r}?" if close else ""
         allowed = shorten(", ".join(known), 1_000) if known else "none"
-        place = f"{pointer}/{escaped(name)}"
+        place = clean_text(f"{pointer}/{escaped(name)}")
         message = f"{shorten(place, _PLACE_SHOWN)}: there is no such parameter{remark}"
         yield Fault(place, "no such key", got_text(instance[name]), f"{message} (known: {allowed})")
 

@@ -50,6 +50,8 @@ def expected_text(schema: Any, root: Any = None) -> str:
 def _type_text(schema: Any, root: Any, depth: int) -> str:
     if not isinstance(schema, dict):
         return "nothing" if schema is False else "any"
+    if depth > 2 * _MAX_DEPTH:
+        return "any"
     if "$ref" in schema:
         return _reference(schema, root, depth)
     if "const" in schema:

@@ -23,8 +23,7 @@ from agtools_nb.notebook.display import Results
 from agtools_nb.notebook.kernel_loop import KernelLoop
 from agtools_nb.notebook.live_output import may_show_another_run, show_view, update_outputs_of
 from agtools_nb.notebook.live_run import LiveRun, ShownRun
-from agtools_nb.run import Batch, ToolRunner
-from agtools_nb.run.runner import Call
+from agtools_nb.run import Batch, Call, ToolRunner
 from agtools_nb.views.batch import BatchView
 from agtools_nb.views.form import FormView
 from agtools_nb.views.inspector import InspectorView

@@ -1,8 +1,8 @@
 """Running calls: one, or many at once."""
 
 from agtools_nb.run.batch import Batch, Observer
-from agtools_nb.run.numbering import as_call
+from agtools_nb.run.numbering import Call, as_call
 from agtools_nb.run.runner import ToolRunner
 from agtools_nb.run.strategy import Strategy
 
-__all__ = ["Batch", "Observer", "Strategy", "ToolRunner", "as_call"]
+__all__ = ["Batch", "Call", "Observer", "Strategy", "ToolRunner", "as_call"]

@@ -11,7 +11,7 @@ from agtools_nb.arguments import Prepared
 from agtools_nb.calls import ToolCall, ToolResult
 from agtools_nb.errors import UsageError
 from agtools_nb.run.attempt import Attempt
-from agtools_nb.run.capture import routed_output
+from agtools_nb.run.capture import kept_routed, routed_output
 from agtools_nb.run.strategy import Strategy, runs_beside_others
 from agtools_nb.run.threads import MAX_THREADS
 from agtools_nb.run.workers import Workers
@@ -152,7 +152,8 @@ class Batch:
         """Answer for calls of a stopped round that are left to their cleaning up."""
         late = f"It was still cleaning up after {GRACE_SECONDS:g} s and was left to it."
         for index in indices if self._is_stopped else ():
-            if index in workers.waiting:
+            if (task := workers.waiting.get(index)) is not None:
+                task.add_done_callback(kept_routed())
                 self._settle(index, None, late)
 
     def _on_start(self, index: int) -> Callable[[Attempt], None] | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TextIO
@@ -175,3 +175,17 @@ def routed_output() -> Iterator[None]:
         yield
     finally:
         _routing.leave()
+
+
+def kept_routed() -> Callable[..., None]:
+    """Keep the routers in place until the returned function is called, with whatever.
+
+    For what still runs after its call was answered: what it prints belongs nowhere,
+    least of all to the cell that happens to run then.
+    """
+    _routing.enter()
+
+    def release(*_: object) -> None:
+        _routing.leave()
+
+    return release

@@ -12,6 +12,7 @@ from typing import Any
 
 from agtools_nb.define import Tool
 from agtools_nb.errors import CallTimeoutError
+from agtools_nb.run.capture import kept_routed
 from agtools_nb.run.executors import SentCall
 from agtools_nb.run.setting import Setting
 from agtools_nb.run.threads import Outcome
@@ -62,6 +63,7 @@ class Invocation:
         self._lock = threading.Lock()
         self._is_in_thread = False
         self._release: Callable[[], None] | None = None
+        self._unroute: Callable[..., None] | None = None
 
     async def value(self, seconds: float | None) -> Any:
         """Run it and return its value: awaited, and a generator's items as a list.
@@ -91,6 +93,7 @@ class Invocation:
             return task.result()
         self.stop()
         task.cancel()
+        task.add_done_callback(kept_routed())
         task.add_done_callback(self._cleaned_up)
         raise CallTimeoutError(self._too_slow(seconds))
 
@@ -117,6 +120,7 @@ class Invocation:
         with self._lock:
             self.is_stopped = True
             if self._is_in_thread:
+                self._unroute = self._unroute or kept_routed()
                 return
         self._end_turn()
 
@@ -175,6 +179,9 @@ class Invocation:
         with self._lock:
             self._is_in_thread = False
             nobody_waits = self.is_stopped
+            unroute, self._unroute = self._unroute, None
+        if unroute is not None:
+            unroute()
         if nobody_waits:
             self._end_turn()
 
