@@ -1,47 +1,73 @@
 """Define, inspect and run model-callable tools, in Jupyter and in plain Python.
 
-The names below are the public interface; everything else may change. What needs
-Jupyter (``Toolkit`` and the widgets) is imported on first use, so that scripts and
-servers do not pay for it.
+The names below are the public interface; everything else may change. Each is
+imported on first use (PEP 562): scripts do not pay for Jupyter, and ``import
+agtools_nb`` itself costs next to nothing.
 """
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from agtools_nb._version import __version__
-from agtools_nb.arguments import Coerced, Prepared, coerce, prepare, validate
-from agtools_nb.calls import Change, Fault, ToolCall, ToolResult
-from agtools_nb.context import StateStore, StateWrite, ToolContext
-from agtools_nb.define import PROVIDERS, Parameter, Tool, declaration, tool
-from agtools_nb.errors import (
-    AgtoolsError,
-    ArgumentsError,
-    DefinitionError,
-    DuplicateToolError,
-    ToolError,
-    ToolExecutionError,
-    UnknownToolError,
-    UsageError,
-)
-from agtools_nb.run import ToolRunner
 
 if TYPE_CHECKING:
+    from agtools_nb.arguments import Coerced, Prepared, coerce, prepare, validate
+    from agtools_nb.calls import Change, Fault, ToolCall, ToolResult
+    from agtools_nb.context import StateStore, StateWrite, ToolContext
+    from agtools_nb.define import (
+        PROVIDERS,
+        Parameter,
+        StatefulTool,
+        Tool,
+        ToolWithSchema,
+        declaration,
+        tool,
+    )
+    from agtools_nb.define.wire import (
+        CallAssembler,
+        Declared,
+        call_message,
+        read_calls,
+        read_declaration,
+        reply,
+        without_unset,
+    )
+    from agtools_nb.errors import (
+        AgtoolsError,
+        ArgumentsError,
+        CallTimeoutError,
+        DefinitionError,
+        DuplicateToolError,
+        ToolError,
+        ToolExecutionError,
+        UnknownToolError,
+        UsageError,
+    )
+    from agtools_nb.media import Media
     from agtools_nb.notebook import Toolkit
+    from agtools_nb.run import Strategy, ToolRunner
 
 __all__ = [
     "PROVIDERS",
     "AgtoolsError",
     "ArgumentsError",
+    "CallAssembler",
+    "CallTimeoutError",
     "Change",
     "Coerced",
+    "Declared",
     "DefinitionError",
     "DuplicateToolError",
     "Fault",
+    "Media",
     "Parameter",
     "Prepared",
     "StateStore",
     "StateWrite",
+    "StatefulTool",
+    "Strategy",
     "Tool",
     "ToolCall",
     "ToolContext",
@@ -49,25 +75,72 @@ __all__ = [
     "ToolExecutionError",
     "ToolResult",
     "ToolRunner",
+    "ToolWithSchema",
     "Toolkit",
     "UnknownToolError",
     "UsageError",
     "__version__",
+    "call_message",
     "coerce",
     "declaration",
     "prepare",
+    "read_calls",
+    "read_declaration",
+    "reply",
     "tool",
     "validate",
+    "without_unset",
 ]
+
+_HOMES = {
+    "AgtoolsError": "agtools_nb.errors",
+    "ArgumentsError": "agtools_nb.errors",
+    "CallAssembler": "agtools_nb.define.wire",
+    "CallTimeoutError": "agtools_nb.errors",
+    "Change": "agtools_nb.calls",
+    "Coerced": "agtools_nb.arguments",
+    "Declared": "agtools_nb.define.wire",
+    "DefinitionError": "agtools_nb.errors",
+    "DuplicateToolError": "agtools_nb.errors",
+    "Fault": "agtools_nb.calls",
+    "Media": "agtools_nb.media",
+    "PROVIDERS": "agtools_nb.define",
+    "Parameter": "agtools_nb.define",
+    "Prepared": "agtools_nb.arguments",
+    "StateStore": "agtools_nb.context",
+    "StateWrite": "agtools_nb.context",
+    "StatefulTool": "agtools_nb.define",
+    "Strategy": "agtools_nb.run",
+    "Tool": "agtools_nb.define",
+    "ToolCall": "agtools_nb.calls",
+    "ToolContext": "agtools_nb.context",
+    "ToolError": "agtools_nb.errors",
+    "ToolExecutionError": "agtools_nb.errors",
+    "ToolResult": "agtools_nb.calls",
+    "ToolRunner": "agtools_nb.run",
+    "ToolWithSchema": "agtools_nb.define",
+    "Toolkit": "agtools_nb.notebook",
+    "UnknownToolError": "agtools_nb.errors",
+    "UsageError": "agtools_nb.errors",
+    "call_message": "agtools_nb.define.wire",
+    "coerce": "agtools_nb.arguments",
+    "declaration": "agtools_nb.define",
+    "prepare": "agtools_nb.arguments",
+    "read_calls": "agtools_nb.define.wire",
+    "read_declaration": "agtools_nb.define.wire",
+    "reply": "agtools_nb.define.wire",
+    "tool": "agtools_nb.define",
+    "validate": "agtools_nb.arguments",
+    "without_unset": "agtools_nb.define.wire",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Import what needs Jupyter when it is first asked for (PEP 562)."""
-    if name == "Toolkit":
-        from agtools_nb.notebook import Toolkit
-
-        return Toolkit
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """Import a public name when it is first asked for."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(importlib.import_module(_HOMES[name]), name)
+    return value
 
 
 def __dir__() -> list[str]:

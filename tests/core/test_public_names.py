@@ -39,7 +39,20 @@ def test_every_listed_name_exists() -> None:
 def test_no_public_name_is_unlisted() -> None:
     modules = {path.stem for path in PACKAGE.iterdir()}
     found = {name for name in vars(agtools_nb) if not name.startswith("_")} - modules
-    assert found - {"annotations", "Any", "TYPE_CHECKING"} <= set(agtools_nb.__all__)
+    assert found - {"annotations", "importlib", "Any", "TYPE_CHECKING"} <= set(agtools_nb.__all__)
+
+
+def test_type_checkers_see_the_names_that_are_imported_on_first_use() -> None:
+    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+    [block] = [node for node in tree.body if isinstance(node, ast.If)]
+    seen = {
+        alias.name: node.module
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert seen == agtools_nb._HOMES
+    assert {*seen, "__version__"} == set(agtools_nb.__all__)
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
