@@ -45,7 +45,6 @@ import datetime as dt
 import decimal
 import enum
 import fractions
-import ipaddress
 import json
 import math
 import pathlib
@@ -66,10 +65,6 @@ _AS_TEXT = (
     pathlib.PurePath,
     uuid.UUID,
     complex,
-    ipaddress.IPv4Address,
-    ipaddress.IPv6Address,
-    ipaddress.IPv4Network,
-    ipaddress.IPv6Network,
 )
 _SEQUENCES = (collections.deque, array.array, KeysView, ValuesView, ItemsView)
 _MOST_OF_A_RANGE = 100_000
@@ -282,14 +277,19 @@ def _polars(value: Any, parents: tuple[int, ...]) -> Any:
     return safe_repr(value)
 
 
+def _text(value: Any, parents: tuple[int, ...]) -> str:
+    return clean_text(str(value))
+
+
 def _listed(value: Any, parents: tuple[int, ...], other: Any = safe_repr) -> Any:
     if callable(getattr(value, "tolist", None)):
         return _convert(value.tolist(), parents)
     return clean_text(other(value))
 
 
-# Libraries whose objects are told apart without importing them.
+# Modules whose objects are told apart without importing them.
 _FORMS_BY_MODULE = {
+    "ipaddress": _text,
     "numpy": _numpy,
     "pandas": _pandas,
     "polars": _polars,
