@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -41,11 +42,9 @@ def conforms(value: Any, schema: Any) -> bool | None:
     Two things are as the package documents them and not as jsonschema does by
     default: ``3.0`` is no integer, and nothing is fetched.
     """
-    base = validator_for(schema, default=Draft202012Validator)
-    checker = base.TYPE_CHECKER.redefine(
-        "integer", lambda _, item: isinstance(item, int) and not isinstance(item, bool)
+    validator = _strict(validator_for(schema, default=Draft202012Validator))(
+        schema, registry=Registry()
     )
-    validator = extend(base, type_checker=checker)(schema, registry=Registry())
     try:
         return validator.is_valid(value)
     except BaseException as error:
@@ -53,6 +52,14 @@ def conforms(value: Any, schema: Any) -> bool | None:
         if isinstance(error, KeyboardInterrupt):
             raise
         return None
+
+
+@functools.cache
+def _strict(base: Any) -> Any:
+    checker = base.TYPE_CHECKER.redefine(
+        "integer", lambda _, item: isinstance(item, int) and not isinstance(item, bool)
+    )
+    return extend(base, type_checker=checker)
 
 
 def undone(value: Any, changes: Sequence[Change]) -> Any:

@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft7Validator, Draft202012Validator
-from laws.oracle import same, undone
 from referencing import Registry
 from registries import sdist
 
 from agtools_nb import coerce, validate
+from laws.oracle import same, undone
 
 VERSION = "4.26.0"
 SHA256 = "0c26707e2efad8aa1bfc5b7ce170f3fccc2e4918ff85989ba9ffa9facb2be326"

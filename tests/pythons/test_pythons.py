@@ -14,7 +14,8 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,9 @@ from registries import uv_environment
 from venvs import run
 
 pytestmark = pytest.mark.pythons
+
+Record = Callable[[str, object], None]
+Outcomes = dict[str, "Future[tuple[Path, int]]"]
 
 ROOMS = ("tests/core", "tests/laws", "tests/cases")
 # Networks and stopwatches have been seen to by the main run.
@@ -175,9 +179,26 @@ def installed(python: Path, names: list[str]) -> dict[str, str]:
 
 
 PYTHONS = interpreters()
+LOWEST_VERSIONS = "lowest"
 
 
-def test_there_are_interpreters_to_test_on(record_property: Callable[[str, object], None]) -> None:
+@pytest.fixture(scope="module")
+def outcomes(repo: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outcomes]:
+    """The Python of each environment, and how many tests passed there; several run at once."""
+
+    def outcome(version: str, lowest: bool) -> tuple[Path, int]:
+        folder = tmp_path_factory.mktemp("python") / "venv"
+        python = environment_of(PYTHONS[version], folder, repo, lowest=lowest)
+        return python, passed(python, repo)
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        oldest = next(iter(PYTHONS))
+        started = {LOWEST_VERSIONS: pool.submit(outcome, oldest, True)}
+        started |= {version: pool.submit(outcome, version, False) for version in PYTHONS}
+        yield started
+
+
+def test_there_are_interpreters_to_test_on(record_property: Record) -> None:
     """An empty list would pass for the wrong reason."""
     print("CPythons:", ", ".join(f"{version} ({place})" for version, place in PYTHONS.items()))
     record_property("interpreters", ", ".join(PYTHONS))
@@ -186,37 +207,27 @@ def test_there_are_interpreters_to_test_on(record_property: Callable[[str, objec
 
 
 @pytest.mark.parametrize("version", list(PYTHONS))
-def test_on_each_python(
-    version: str, repo: Path, tmp_path: Path, record_property: Callable[[str, object], None]
-) -> None:
+def test_on_each_python(version: str, outcomes: Outcomes, record_property: Record) -> None:
     """With the newest versions of everything."""
-    python = environment_of(PYTHONS[version], tmp_path / "venv", repo)
-    count = passed(python, repo)
+    _, count = outcomes[version].result()
     print(f"CPython {version}: {count} tests passed")
     record_property("passed", f"{version}: {count}")
     assert count > 500
 
 
-def test_with_the_lowest_versions(
-    repo: Path, tmp_path: Path, record_property: Callable[[str, object], None]
-) -> None:
+def test_with_the_lowest_versions(repo: Path, outcomes: Outcomes, record_property: Record) -> None:
     """On the oldest Python here, with the lowest version that each of our own requirements allows."""
     version = next(iter(PYTHONS))
-    python = environment_of(PYTHONS[version], tmp_path / "venv", repo, lowest=True)
+    python, count = outcomes[LOWEST_VERSIONS].result()
     lowest = lower_bounds(repo)
     there = installed(python, list(lowest))
-    print(f"CPython {version} with", ", ".join(f"{name} {found}" for name, found in there.items()))
-    assert lowest
+    told = ", ".join(f"{name} {found}" for name, found in there.items())
+    print(f"CPython {version}, lowest versions: {count} tests passed with {told}")
+    record_property("passed", f"{version}, {told}: {count}")
     for name, bound in lowest.items():
-        # Not "2.12" where "2.12.0" is asked for; but never another minor version.
-        assert _number(there[name])[: len(_number(bound))] == _number(bound), (
-            name,
-            there[name],
-            bound,
-        )
-    count = passed(python, repo)
-    print(f"CPython {version} with the lowest versions: {count} tests passed")
-    record_property("passed", f"{version}, lowest: {count}")
+        # "2.12.0" where "2.12" is asked for, but never another minor version.
+        asked = _number(bound)
+        assert _number(there[name])[: len(asked)] == asked, (name, there[name], bound)
     assert count > 500
 
 
