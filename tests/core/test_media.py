@@ -5,9 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import json
-import math
 import struct
-import timeit
 from typing import Any
 
 import pytest
@@ -418,11 +416,3 @@ def test_the_json_form_of_media_is_what_they_are() -> None:
     assert jsonable([Media.image(PNG, name="dot")]) == [
         {"media": f"image/png, {len(PNG)} bytes", "name": "dot"}
     ]
-
-
-def test_plain_values_cost_next_to_nothing() -> None:
-    row = {"a": 1, "b": "two", "c": [1.5, None, True]}
-    best = math.inf
-    for _ in range(5):
-        best = min(best, timeit.timeit(lambda: split(row), number=2_000) / 2_000)
-    assert best < 100e-6, "microseconds; ~3 on a plain machine"
