@@ -92,9 +92,9 @@ def rows() -> list[tuple[str, str, float, float, float | None]]:
 def main() -> None:
     print(f"{'work':32} {'yardstick':30} {'us':>9} {'us':>9} {'ratio':>6} {'reach':>6}")
     for work, yardstick, ours, theirs, reach in rows():
-        print(
-            f"{work:32} {yardstick:30} {ours:9.0f} {theirs:9.0f} {ours / theirs:6.2f} {reach:6.2f}"
-        )
+        asked = "-" if reach is None else f"{reach:.2f}"
+        times = f"{ours:9.0f} {theirs:9.0f} {ours / theirs:6.2f}"
+        print(f"{work:32} {yardstick:30} {times} {asked:>6}")
 
 
 if __name__ == "__main__":
