@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any
 
@@ -14,8 +15,9 @@ from agtools_nb.context import ToolContext
 from agtools_nb.define import Tool
 from agtools_nb.define.tool import caller_scope
 from agtools_nb.errors import DuplicateToolError, UnknownToolError, UsageError
+from agtools_nb.jsonable import brief_repr
 from agtools_nb.run.attempt import Attempt, is_cancelled
-from agtools_nb.run.batch import Batch, Observer
+from agtools_nb.run.batch import Batch, Observer, checked_concurrency
 from agtools_nb.run.invoke import PLAIN, Invocation
 from agtools_nb.run.numbering import Call, Numbering, Read, read_call
 from agtools_nb.run.public import public_callable
@@ -62,10 +64,14 @@ class ToolRunner:
         executor: ExecutorChoice | None = None,
     ) -> None:
         self._setting = Setting(
-            context, validate, check_results, _checked_seconds(timeout), executor=executor
+            context,
+            validate,
+            check_results,
+            _checked_seconds(timeout),
+            executor=_checked_executor(executor),
         )
         self.strategy = as_strategy(strategy)
-        self.max_concurrency = max_concurrency
+        self.max_concurrency = checked_concurrency(max_concurrency)
         self._tools: dict[str, Tool] = {}
         # By name, the plans of tools that may take the short way through `execute`.
         self._short: dict[str, Plan] = {}
@@ -376,4 +382,18 @@ def _checked_seconds(seconds: float | None) -> float | None:
         return seconds
     raise UsageError(
         f"timeout must be a number of seconds above 0, not {seconds!r}; None is no limit"
+    )
+
+
+def _checked_executor(executor: ExecutorChoice | None) -> ExecutorChoice | None:
+    """An executor, or what chooses one, as given.
+
+    Raises:
+        UsageError: It is neither.
+    """
+    if executor is None or isinstance(executor, Executor) or callable(executor):
+        return executor
+    raise UsageError(
+        "executor must be a concurrent.futures.Executor, or a function that returns one for a "
+        f"tool, not {brief_repr(executor)}"
     )

@@ -94,10 +94,13 @@ class _Stream:
     async def _feed(self) -> None:
         index = 0
         async for call in _each(self._calls):
+            # Its id is looked at when there is room: one that is answered by then is free again.
+            await self._until(self._limit - 1)
             attempt = self._attempt(index, call)
             index += 1
             by_itself = self._alone and not runs_beside_others(attempt.tool)
-            await self._until(0 if by_itself else self._limit - 1)
+            if by_itself:
+                await self._until(0)
             task = asyncio.create_task(self._member(attempt), name=f"call {attempt.id}")
             self._running[task] = attempt
             task.add_done_callback(self._ended)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 
 from agtools_nb import coerce
-from agtools_nb.arguments.conversions import same
 from agtools_nb.arguments.conform import Document
+from agtools_nb.arguments.conversions import same
 from core.schemas import JSON, SCHEMAS
 
 

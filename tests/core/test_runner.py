@@ -25,8 +25,8 @@ from agtools_nb import (
     UsageError,
     tool,
 )
-from agtools_nb.run import batch as batches
 from agtools_nb.run import as_call
+from agtools_nb.run import batch as batches
 
 
 def run(coro: Coroutine[Any, Any, Any]) -> Any:
