@@ -35,8 +35,9 @@ def direct_validator(core_schema: Any) -> tuple[Validate, bool] | None:
 
     rewriter = _Rewriter()
     try:
-        validator = SchemaValidator(rewriter.rewritten(core_schema))
-    except (_UnsureError, SchemaError, RecursionError):
+        # Else a model would be judged by the validator of its class, not by this copy.
+        validator = SchemaValidator(rewriter.rewritten(core_schema), _use_prebuilt=False)
+    except (_UnsureError, SchemaError, RecursionError, TypeError):
         return None
     return validator.validate_python, rewriter.shares
 

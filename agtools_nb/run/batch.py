@@ -90,8 +90,9 @@ class Batch:
                 workers.start()
                 cancelled = await self._ended(workers) or cancelled
                 self._settle_rest(indices, workers)
-        for index in range(len(self.attempts)) if self._is_stopped else ():
-            self._settle(index, None)
+        for index, result in enumerate(self.results):
+            if result is None:
+                self._settle(index, None)
         if cancelled:
             raise asyncio.CancelledError
         return [result for result in self.results if result is not None]

@@ -88,8 +88,7 @@ class Workers:
 
     def _forget(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
-        if not task.cancelled() and task.exception() is None and self._count_left:
-            self._add()  # it stopped early, because somebody cancelled its call
+        self._add()  # if it stopped early, because somebody cancelled its call
         if not self._tasks and self._ended is not None:
             _wake(self._ended)
 
