@@ -9,7 +9,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any, Unpack, overload
 
 from agtools_nb.arguments import Prepared
 from agtools_nb.calls import ToolCall, ToolResult
@@ -23,7 +23,7 @@ from agtools_nb.notebook.display import Results
 from agtools_nb.notebook.kernel_loop import KernelLoop
 from agtools_nb.notebook.live_output import may_show_another_run, show_view, update_outputs_of
 from agtools_nb.notebook.live_run import LiveRun, ShownRun
-from agtools_nb.run import Batch, Call, ToolRunner
+from agtools_nb.run import Batch, BatchOptions, Call, RunOptions, ToolRunner
 from agtools_nb.views.batch import BatchView
 from agtools_nb.views.form import FormView
 from agtools_nb.views.inspector import InspectorView
@@ -48,13 +48,20 @@ class Toolkit:
     Args:
         context: What tools that ask for a ``ToolContext`` are given. Default: a
             new one, with an empty state.
+        options: How calls are run, as for :class:`ToolRunner`: ``strategy``,
+            ``max_concurrency``, ``timeout`` (seconds), ``executor``, ``check_results``.
+
+    Raises:
+        UsageError: A bound is out of range.
 
     Attributes:
         runner: The :class:`ToolRunner` that holds the tools.
     """
 
-    def __init__(self, *, context: ToolContext | None = None) -> None:
-        self.runner = ToolRunner(context=ToolContext() if context is None else context)
+    def __init__(
+        self, *, context: ToolContext | None = None, **options: Unpack[RunOptions]
+    ) -> None:
+        self.runner = ToolRunner(context=ToolContext() if context is None else context, **options)
         self._loop = KernelLoop()
         self._ledger = Ledger(self._drop)
         self._lock = threading.Lock()
@@ -172,30 +179,34 @@ class Toolkit:
         """
         return self._start([ToolCall(name, arguments)], lambda results: results[0])
 
-    def run(self, calls: Iterable[Call], *, max_concurrency: int | None = None) -> LiveRun[Results]:
-        """Start a batch of calls on the kernel's loop, all at once.
+    def run(self, calls: Iterable[Call], **options: Unpack[BatchOptions]) -> LiveRun[Results]:
+        """Start a batch of calls on the kernel's loop, all at once unless told otherwise.
 
         Args:
             calls: ``ToolCall`` objects, ``(name, arguments)`` pairs, or dicts as
                 providers send them.
-            max_concurrency: Most calls that run at once. Default: all.
+            options: ``strategy``, ``max_concurrency`` and ``timeout`` (seconds for each
+                call), in place of the toolkit's own.
 
         Returns:
             A handle; ``await`` gives one :class:`ToolResult` a call, in call order.
+
+        Raises:
+            UsageError: A bound is out of range.
         """
-        return self._start(calls, lambda results: results, max_concurrency)
+        return self._start(calls, lambda results: results, **options)
 
     def call_sync(self, name: str, /, **arguments: Any) -> ToolResult:
         """Run one call while the cell waits. See :meth:`run_sync`."""
         return self.run_sync([ToolCall(name, arguments)])[0]
 
-    def run_sync(self, calls: Iterable[Call], *, max_concurrency: int | None = None) -> Results:
+    def run_sync(self, calls: Iterable[Call], **options: Unpack[BatchOptions]) -> Results:
         """Run a batch while the cell waits: the twin of :meth:`run` for code without ``await``.
 
         It has no Stop button, because the kernel takes no clicks while a cell
         blocks; interrupting the kernel stops it.
         """
-        batch = self._batch(calls, max_concurrency)
+        batch = self._batch(calls, **options)
         shown = ShownRun(self._watched(batch, stop=None))
         shown.show()
         results = Results()
@@ -227,21 +238,21 @@ class Toolkit:
         self,
         calls: Iterable[Call],
         pick: Callable[[Results], Any],
-        max_concurrency: int | None = None,
+        **options: Unpack[BatchOptions],
     ) -> LiveRun[Any]:
-        batch = self._batch(calls, max_concurrency)
+        batch = self._batch(calls, **options)
         shown = ShownRun(self._watched(batch, batch.stop))
         return LiveRun(batch, shown, self._loop, pick)
 
-    def _batch(self, calls: Iterable[Call], max_concurrency: int | None = None) -> Batch:
+    def _batch(self, calls: Iterable[Call], **options: Unpack[BatchOptions]) -> Batch:
         counter = _Counter(self._tally, self._refresh)
-        return self.runner.batch(calls, observers=(counter,), max_concurrency=max_concurrency)
+        return self.runner.batch(calls, observers=(counter,), **options)
 
     def _watched(self, batch: Batch, stop: Callable[[], None] | None) -> BatchView | None:
         if not may_show_another_run():
             return None
         view = BatchView(self._loop, batch.calls, stop)
-        batch.watch(_ViewObserver(view))
+        batch.watch(_ViewObserver(view, batch))
         return view
 
     def _tally(self, name: str) -> _Tally:
@@ -306,11 +317,14 @@ class _Counter:
 class _ViewObserver:
     """Hands what happens in a batch to its view."""
 
-    def __init__(self, view: BatchView) -> None:
+    def __init__(self, view: BatchView, batch: Batch) -> None:
         self._view = view
+        self._batch = batch
 
     def call_started(self, index: int, call: ToolCall, prepared: Prepared) -> None:
-        self._view.call_started(index, call, prepared.arguments or {}, prepared.changes)
+        tool, arguments = self._batch.attempts[index].tool, prepared.arguments or {}
+        shown = None if tool is None else tool.display_text(arguments)
+        self._view.call_started(index, call, arguments, prepared.changes, shown)
 
     def call_finished(self, index: int, result: ToolResult) -> None:
         self._view.call_finished(index, result)

@@ -3,6 +3,16 @@
 from agtools_nb.run.batch import Batch, Observer
 from agtools_nb.run.numbering import Call, as_call
 from agtools_nb.run.runner import ToolRunner
+from agtools_nb.run.setting import BatchOptions, RunOptions
 from agtools_nb.run.strategy import Strategy
 
-__all__ = ["Batch", "Call", "Observer", "Strategy", "ToolRunner", "as_call"]
+__all__ = [
+    "Batch",
+    "BatchOptions",
+    "Call",
+    "Observer",
+    "RunOptions",
+    "Strategy",
+    "ToolRunner",
+    "as_call",
+]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict
 
 from agtools_nb.calls import ToolCall, ToolResult
 from agtools_nb.context import ToolContext
 from agtools_nb.define import Tool
+from agtools_nb.run.strategy import Strategy
 from agtools_nb.run.threads import WorkerThreads
 
 Before = Callable[[ToolCall, Mapping[str, Any]], Awaitable[None] | None]
@@ -46,3 +47,29 @@ class Setting:
         if self.executor is None or isinstance(self.executor, Executor):
             return self.executor
         return self.executor(tool)
+
+
+class BatchOptions(TypedDict, total=False):
+    """How the calls of one batch are run.
+
+    Attributes:
+        strategy: Which calls run beside each other. Default: the runner's.
+        max_concurrency: Most calls that run at once. Default: the runner's.
+        timeout: Seconds for each call that says nothing itself. Default: the runner's,
+            else what its tool says.
+    """
+
+    strategy: Strategy | str | None
+    max_concurrency: int | None
+    timeout: float | None
+
+
+class RunOptions(TypedDict, total=False):
+    """How a runner runs calls; see :class:`ToolRunner`."""
+
+    validate: bool
+    check_results: bool
+    strategy: Strategy | str
+    max_concurrency: int | None
+    timeout: float | None
+    executor: ExecutorChoice | None

@@ -112,6 +112,7 @@ class BatchView(View):
         call: ToolCall,
         arguments: Mapping[str, Any] | None,
         changes: tuple[Change, ...],
+        shown: str | None = None,
     ) -> None:
         """A call begins.
 
@@ -120,10 +121,13 @@ class BatchView(View):
             call: The call, with the id that it got.
             arguments: The arguments as the tool gets them; ``None`` if unreadable.
             changes: What was coerced in them.
+            shown: What the tool's author wants people to read in place of the arguments.
         """
         row = self._rows[index]
         row.call, row.arguments, row.changes = call, arguments, changes
         row.started = self._time()
+        if shown is not None:
+            row.summary = shorten(shown, SUMMARY_LIMIT)
         if not self._is_running:
             # The axis begins with the first call, not with the drawing of the view.
             self._is_running = True

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Any, Literal
 
 import pytest
-from form.schema_tool import SchemaTool
+from form.schema_tool import schema_tool
 from pydantic import BaseModel
 
 from agtools_nb.calls import ToolCall, ToolResult
@@ -114,7 +114,7 @@ def test_what_python_sets_is_shown() -> None:
 
 def test_values_beyond_the_bounds_are_flagged_and_kept() -> None:
     form = form_of(
-        SchemaTool({"type": "object", "properties": {"n": {"type": "integer", "maximum": 100}}})
+        schema_tool({"type": "object", "properties": {"n": {"type": "integer", "maximum": 100}}})
     )
     form["n"] = 5000
     assert form.arguments == {"n": 5000}
@@ -366,7 +366,7 @@ def test_static_forms_escape_and_say_what_is_set() -> None:
     assert "unset" in page
     assert "planning" in page
     assert form.static_text().startswith('form of trip: {"city": "<b>Oslo</b>", "days": "3"}')
-    assert "No" not in form_of(SchemaTool({"type": "object"}, "ping")).static_text()
+    assert "No" not in form_of(schema_tool({"type": "object"}, "ping")).static_text()
 
 
 def test_clearing_can_be_taken_back_until_the_next_change() -> None:
