@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         read_calls,
         read_declaration,
         reply,
+        why_not_strict,
         without_unset,
     )
     from agtools_nb.errors import (
@@ -89,6 +90,7 @@ __all__ = [
     "reply",
     "tool",
     "validate",
+    "why_not_strict",
     "without_unset",
 ]
 
@@ -131,6 +133,7 @@ _HOMES = {
     "reply": "agtools_nb.define.wire",
     "tool": "agtools_nb.define",
     "validate": "agtools_nb.arguments",
+    "why_not_strict": "agtools_nb.define.wire",
     "without_unset": "agtools_nb.define.wire",
 }
 

@@ -31,14 +31,15 @@ class Plan:
 
     Attributes:
         defaults: The parameters' defaults that JSON can hold, by name.
-        document: The tool's input schema.
+        schema: The tool's input schema.
+        document: The same, ready to be asked.
         is_by_name: Whether the values are just what the function takes, by name.
         direct: A validator of Python values that agrees with strict JSON, if there is one.
         shares: Whether ``direct`` may hand containers of the input through uncopied.
     """
 
     def __init__(self, tool: Tool) -> None:
-        schema = tool.input_schema
+        self.schema = schema = tool.input_schema
         self.document = Document(schema)
         properties = schema.get("properties", {})
         self.defaults: dict[str, Any] = {

@@ -21,6 +21,7 @@ from agtools_nb.arguments.validate import (
 from agtools_nb.calls import Change, Fault
 from agtools_nb.context import copied
 from agtools_nb.define import Tool
+from agtools_nb.define.wire import without_unset
 from agtools_nb.errors import ArgumentsError
 from agtools_nb.jsonable import clean_text, jsonable, shorten
 
@@ -58,12 +59,14 @@ class Prepared:
         return self.values is not None
 
 
-def prepare(tool: Tool, raw: Any) -> Prepared:
+def prepare(tool: Tool, raw: Any, *, omit_nulls: bool = False) -> Prepared:
     """Parse, coerce and validate arguments for ``tool``. Never raises for bad arguments.
 
     Args:
         tool: The tool they are for.
         raw: A mapping, JSON text, or ``None``; see :func:`parse_arguments`.
+        omit_nulls: Read ``null`` for an optional parameter that takes none as absent. That
+            is what OpenAI's strict mode makes models write. Default ``False``: it is a fault.
 
     Raises:
         DefinitionError: The tool itself turns out not to be one: an annotation
@@ -73,10 +76,12 @@ def prepare(tool: Tool, raw: Any) -> Prepared:
         given = dict(raw) if is_plain(raw) else parse_arguments(raw)
     except ArgumentsError as error:
         return Prepared(None, None, error=f"{error} {_how_to_call(tool)}")
-    return prepare_parsed(tool, plan_of(tool), given)
+    return prepare_parsed(tool, plan_of(tool), given, omit_nulls=omit_nulls)
 
 
-def prepare_parsed(tool: Tool, plan: Plan, given: dict[str, Any]) -> Prepared:
+def prepare_parsed(
+    tool: Tool, plan: Plan, given: dict[str, Any], *, omit_nulls: bool = False
+) -> Prepared:
     """The same for arguments that have been read into JSON values nobody else holds."""
     if plan.shares:
         given = jsonable(given)
@@ -85,16 +90,26 @@ def prepare_parsed(tool: Tool, plan: Plan, given: dict[str, Any]) -> Prepared:
         return _ready(plan, given, values, ())
     # Text may hold half a surrogate pair, which neither a message nor a tool could carry on.
     given = jsonable(given)
+    given, unset = _without_unset(plan, given) if omit_nulls else (given, ())
     coerced = plan.coerced(given)
-    if coerced.changes:
+    changes = (*unset, *coerced.changes)
+    if changes:
         values = plan.values(coerced.value)
         if isinstance(values, dict):
-            return _ready(plan, coerced.value, values, coerced.changes)
+            return _ready(plan, coerced.value, values, changes)
     values = plan.judged(coerced.value)
     if isinstance(values, dict):
-        return _ready(plan, coerced.value, values, coerced.changes)
+        return _ready(plan, coerced.value, values, changes)
     faults = first_of_each_place(_all_faults(plan, coerced.value, values))
-    return Prepared(coerced.value, None, coerced.changes, faults, _error_text(tool, faults))
+    return Prepared(coerced.value, None, changes, faults, _error_text(tool, faults))
+
+
+def _without_unset(plan: Plan, given: dict[str, Any]) -> tuple[dict[str, Any], tuple[Change, ...]]:
+    left, pointers = without_unset(given, plan.schema)
+    return left, tuple(
+        Change(pointer, None, plan.defaults.get(pointer.removeprefix("/")), "null left out")
+        for pointer in pointers
+    )
 
 
 def unchecked(raw: Any) -> Prepared:

@@ -183,7 +183,10 @@ class Attempt:
         """A value that may hold more: awaited and collected, and its media found."""
         if self._invocation is None:
             value = await self._invocation_of(tool, (), {}).settled(value)
-        self._media = split(value).media
+        parts = split(value)
+        self._media = parts.media
+        if parts.notes:
+            self.notes = (*self.notes, *parts.notes)
         return value
 
     async def _admit(self, tool: Tool, prepared: Prepared) -> None:
@@ -260,7 +263,10 @@ class Attempt:
         args = self.args
         if not self.setting.validate:
             return unchecked(args)
-        return prepare_parsed(tool, plan_of(tool), args) if self.is_plain else prepare(tool, args)
+        omit = self.setting.omit_nulls
+        if self.is_plain:
+            return prepare_parsed(tool, plan_of(tool), args, omit_nulls=omit)
+        return prepare(tool, args, omit_nulls=omit)
 
     def _bound(self, tool: Tool, values: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         if tool.injected and self.setting.context is not None:

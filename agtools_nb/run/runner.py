@@ -38,6 +38,8 @@ class ToolRunner:
             function gets what came, untouched.
         check_results: Check what tools return against their response schemas; a
             result that does not fit is an error. Default ``False``.
+        omit_nulls: Read ``null`` for an optional parameter that takes none as absent: what
+            OpenAI's strict mode makes models write. Default ``False``: it is a fault.
         strategy: Which calls of a batch run beside each other. Default ``PARALLEL``.
         max_concurrency: Most calls of a batch that run at once. Default: all, of them at
             most 256 blocking ones.
@@ -58,6 +60,7 @@ class ToolRunner:
         context: ToolContext | None = None,
         validate: bool = True,
         check_results: bool = False,
+        omit_nulls: bool = False,
         strategy: Strategy | str = Strategy.PARALLEL,
         max_concurrency: int | None = None,
         timeout: float | None = None,
@@ -67,6 +70,7 @@ class ToolRunner:
             context,
             validate,
             check_results,
+            omit_nulls,
             _checked_seconds(timeout),
             executor=_checked_executor(executor),
         )

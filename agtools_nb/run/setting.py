@@ -26,6 +26,7 @@ class Setting:
         context: What tools that ask for a context are given.
         validate: Whether arguments are coerced and checked.
         check_results: Whether results are checked against the response schema.
+        omit_nulls: Whether ``null`` for an optional parameter that takes none is read as absent.
         timeout: Seconds for a call that says nothing itself; ``None`` leaves it to the tool.
         threads: Where blocking functions run.
         executor: Where they run instead, or a function that chooses by tool.
@@ -36,6 +37,7 @@ class Setting:
     context: ToolContext | None = None
     validate: bool = True
     check_results: bool = False
+    omit_nulls: bool = False
     timeout: float | None = None
     threads: WorkerThreads = field(default_factory=WorkerThreads)
     executor: ExecutorChoice | None = None
@@ -69,6 +71,7 @@ class RunOptions(TypedDict, total=False):
 
     validate: bool
     check_results: bool
+    omit_nulls: bool
     strategy: Strategy | str
     max_concurrency: int | None
     timeout: float | None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
 import enum
 import json
@@ -13,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, Field, SecretStr
 
-from agtools_nb import ToolContext, coerce, prepare, tool, validate
+from agtools_nb import Change, ToolContext, ToolRunner, coerce, prepare, tool, validate
 
 
 class Email(BaseModel):
@@ -393,3 +394,21 @@ def test_numbers_and_characters_that_json_cannot_carry_on() -> None:
     half = prepare(order, '{"count": 1, "notes": ["\\ud800"]}')
     assert half.values == {"count": 1, "notes": ["\\ud800"]}
     str(prepare(order, '{"\\ud800": 1}').error).encode()
+
+
+def test_null_of_strict_mode_is_read_as_absent_where_that_is_asked_for() -> None:
+    @tool
+    def find(text: str, limit: int = 10, where: str | None = None) -> Any:
+        return text, limit, where
+
+    sent = {"text": "x", "limit": None, "where": None}
+    assert not prepare(find, sent).ok
+    found = prepare(find, sent, omit_nulls=True)
+    assert found.values == {"text": "x", "where": None}
+    assert found.arguments == {"text": "x", "where": None, "limit": 10}
+    assert found.changes == (Change("/limit", None, 10, "null left out"),)
+    [fault] = prepare(find, {"text": None}, omit_nulls=True).faults
+    assert fault.pointer == "/text"
+    runner = ToolRunner([find], omit_nulls=True)
+    [result] = asyncio.run(runner.process_tool_calls([("find", json.dumps(sent))]))
+    assert result.result == ("x", 10, None)
