@@ -126,32 +126,17 @@ def environment_of(python: Path, folder: Path, repo: Path, *, lowest: bool = Fal
     """A fresh environment with the package and what its core's tests need; returns its Python."""
     uv("venv", "--quiet", "--python", python, folder, cwd=folder.parent)
     inside = folder / "bin" / "python"
-    resolution = ["--resolution", "lowest-direct"] if lowest else []
     package = [source(repo)] if source(repo).endswith(".whl") else ["--editable", source(repo)]
-    if lowest:
-        # The lowest versions of the package's own requirements; what only tests need comes after.
-        uv(
-            "pip",
-            "install",
-            "--quiet",
-            "--python",
-            inside,
-            *resolution,
-            *package,
-            cwd=folder.parent,
-        )
-        uv("pip", "install", "--quiet", "--python", inside, *needed(repo), cwd=folder.parent)
-    else:
-        uv(
-            "pip",
-            "install",
-            "--quiet",
-            "--python",
-            inside,
-            *package,
-            *needed(repo),
-            cwd=folder.parent,
-        )
+    install = ("pip", "install", "--quiet", "--python", inside)
+    if not lowest:
+        uv(*install, *package, *needed(repo), cwd=folder.parent)
+        return inside
+    uv(*install, "--resolution", "lowest-direct", *package, cwd=folder.parent)
+    # What only tests need must do with what is there now.
+    kept = folder / "lowest.txt"
+    there = installed(inside, list(lower_bounds(repo)))
+    kept.write_text("".join(f"{name}=={version}\n" for name, version in there.items()))
+    uv(*install, "--constraint", kept, *needed(repo), cwd=folder.parent)
     return inside
 
 
