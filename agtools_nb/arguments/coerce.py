@@ -364,16 +364,21 @@ def _to_choice(choices: list[Any]) -> _Node:
 
 def _members(properties: dict[str, _Node | None], rest: _Node | None) -> _Node:
     get = properties.get
+    named = [name for name, node in properties.items() if node is not None] if rest is None else []
+    few = len(named)
 
     def convert(value: Any, at: _At, run: _Run) -> Any:
         depth = at[2] + 1
         if not isinstance(value, dict) or depth > _MAX_DEPTH:
             return value
         changed = None
-        for key, item in value.items():
+        # Whichever are fewer: many schemas with one property each must not each read all keys.
+        keys = [key for key in named if key in value] if few and few < len(value) else value
+        for key in keys:
             node = get(key, rest)
             if node is None:
                 continue
+            item = value[key]
             new = node(item, (at, key, depth), run)
             if new is not item:
                 changed = changed or value.copy()

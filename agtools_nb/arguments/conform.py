@@ -172,8 +172,19 @@ def _strict(base: type[Validator]) -> type[Validator]:
         "patternProperties": _pattern_properties,
         "additionalProperties": _additional_properties,
     }
-    kind: type[Validator] = extend(base, own, type_checker=checker)  # type: ignore[no-untyped-call]
-    return kind
+    kind: Any = extend(base, own, type_checker=checker)  # type: ignore[no-untyped-call]
+    kind.evolve = _evolved
+    return kind  # type: ignore[no-any-return]
+
+
+def _evolved(self: Any, **changes: Any) -> Any:
+    """A validator of the same class; where a schema names its draft, jsonschema changes class."""
+    import attrs
+
+    for field in attrs.fields(type(self)):
+        if field.init and field.alias not in changes:
+            changes[field.alias] = getattr(self, field.name)
+    return type(self)(**changes)
 
 
 class _Huge(int):
