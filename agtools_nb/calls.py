@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from agtools_nb.errors import ToolExecutionError
-from agtools_nb.jsonable import brief_repr, shorten
+from agtools_nb.jsonable import brief_repr, clean_text, shorten
 from agtools_nb.media import Media
 
 Status = Literal["ok", "error", "invalid", "cancelled"]
@@ -126,7 +126,8 @@ class ToolResult:
 
     def __repr__(self) -> str:
         outcome = self.error if self.error is not None else brief_repr(self.result)
-        return f"<ToolResult {self.name}: {self.status}, {shorten(outcome, 200)}>"
+        name = clean_text(str(self.name))
+        return f"<ToolResult {name}: {self.status}, {shorten(outcome, 200)}>"
 
     def unwrap(self) -> Any:
         """Return :attr:`result`.

@@ -52,17 +52,19 @@ def parse_arguments(raw: Any) -> dict[str, Any]:
 
 def is_nested_beyond(levels: int, value: Any) -> bool:
     """Whether containers hold containers more than ``levels`` deep; in linear time."""
-    level = [value]
+    level = [value] if isinstance(value, (Mapping, list, tuple)) else []
     for _ in range(levels):
-        level = [
-            inner
+        # By id: one container may stand in many places, and in itself.
+        found = {
+            id(inner): inner
             for item in level
-            if isinstance(item, (Mapping, list, tuple))
             for inner in (item.values() if isinstance(item, Mapping) else item)
-        ]
-        if not level:
+            if isinstance(inner, (Mapping, list, tuple))
+        }
+        if not found:
             return False
-    return any(isinstance(item, (Mapping, list, tuple)) and item for item in level)
+        level = list(found.values())
+    return any(level)
 
 
 def decode_json(text: str) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from agtools_nb.arguments.coerce import Coerced, Coercion
 from agtools_nb.arguments.conform import Document
 from agtools_nb.arguments.direct import Validate, direct_validator
+from agtools_nb.context import copied
 from agtools_nb.jsonable import jsonable
 
 if TYPE_CHECKING:
@@ -57,6 +58,11 @@ class Plan:
         if found is not None:
             self.direct, self.shares = found
 
+    @property
+    def is_explicit(self) -> bool:
+        """Whether the schema was given, so that the function gets JSON values."""
+        return self._adapter is None
+
     @cached_property
     def coercion(self) -> Coercion:
         """The schema's conversions."""
@@ -73,10 +79,14 @@ class Plan:
             arguments: Values of any kind; :attr:`direct` must be there.
         """
         direct = cast("Validate", self.direct)
-        if self.shares:
-            arguments = jsonable(arguments)
         try:
+            if not _is_json(arguments):
+                return None
+            if self.shares:
+                arguments = jsonable(arguments)
             return direct(arguments)
+        except RecursionError:
+            return None
         except ValueError:  # pydantic's ValidationError is one
             value = self.coercion.converted(arguments)
         if value is arguments:
@@ -90,19 +100,20 @@ class Plan:
         """The arguments as Python values; pydantic's error or ``None`` if they do not fit.
 
         Args:
-            arguments: JSON values, and where :attr:`shares`, such as nobody else can change.
+            arguments: JSON values.
         """
         if self.direct is None:
             return self.judged(arguments)
         try:
-            return self.direct(arguments)
+            # What the function does to its arguments must not show in what it was sent.
+            return self.direct(copied(arguments) if self.shares else arguments)
         except ValueError:  # pydantic's ValidationError is one
             return None
 
     def judged(self, arguments: dict[str, Any]) -> dict[str, Any] | ValidationError | None:
         """The same, by the judge that has the last word."""
         if self._adapter is None:
-            return arguments if self.document.conforms(arguments) else None
+            return copied(arguments) if self.document.conforms(arguments) else None
         from pydantic import ValidationError
 
         try:
@@ -129,6 +140,19 @@ def plan_of(tool: Tool) -> Plan:
 # With the tool itself: looking it up in a table of weak references takes longer than judging
 # three arguments.
 _KEPT_AS = "_plan of its arguments"
+
+
+_SCALARS = frozenset((str, int, float, bool, type(None)))
+
+
+def _is_json(value: Any) -> bool:
+    """Whether a value holds nothing but JSON's own types: an object would be handed through."""
+    kind = type(value)
+    if kind in _SCALARS:
+        return True
+    if kind is list:
+        return all([_is_json(item) for item in value])
+    return kind is dict and all([type(k) is str and _is_json(item) for k, item in value.items()])
 
 
 def is_plain(arguments: Any) -> bool:

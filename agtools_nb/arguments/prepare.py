@@ -127,6 +127,9 @@ def _ready(
     missing = [name for name in plan.defaults if name not in arguments] if plan.defaults else ()
     if missing:
         arguments = {**arguments, **{name: plan.defaults[name] for name in missing}}
+        if plan.is_explicit:
+            # The function does not know the schema's defaults.
+            values |= {name: copied(plan.defaults[name]) for name in missing}
     return Prepared(arguments, values, changes, defaulted=tuple(missing))
 
 

@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from typing import Any
 
 from agtools_nb.arguments import (
@@ -18,7 +19,7 @@ from agtools_nb.arguments import (
     validate,
 )
 from agtools_nb.calls import Status, ToolCall, ToolResult
-from agtools_nb.context import ToolContext
+from agtools_nb.context import ToolContext, copied
 from agtools_nb.define import Tool
 from agtools_nb.errors import (
     ArgumentsError,
@@ -55,12 +56,30 @@ class Attempt:
 
     Attributes:
         prepared: The arguments as the tool gets them, once they are.
+        is_interrupted: Whether Ctrl-C hit the function while it ran on the loop's thread;
+            its batch is to be stopped.
     """
 
     __slots__ = (
-        "_asked", "_call", "_call_context", "_clock", "_invocation", "_known", "_media",
-        "_output", "_started_at", "args", "id", "index", "is_plain", "notes", "prepared",
-        "refusal", "setting", "tool",
+        "_asked",
+        "_call",
+        "_call_context",
+        "_clock",
+        "_invocation",
+        "_known",
+        "_media",
+        "_output",
+        "_started_at",
+        "args",
+        "id",
+        "index",
+        "is_interrupted",
+        "is_plain",
+        "notes",
+        "prepared",
+        "refusal",
+        "setting",
+        "tool",
     )  # fmt: skip
 
     def __init__(
@@ -87,6 +106,7 @@ class Attempt:
         self.is_plain = is_plain
         self.refusal = refusal
         self.prepared: Prepared | None = None
+        self.is_interrupted = False
         self._known = known
         self._output = CallOutput()
         self._started_at = 0.0
@@ -139,6 +159,9 @@ class Attempt:
             if is_cancelled():
                 raise
             result = self.failed("error", error)
+        except KeyboardInterrupt:
+            self.is_interrupted = True
+            result = self.stopped()
         except BaseException as error:  # SystemExit in a tool must not end the kernel
             result = self.failed("error", error)
         if self.setting.after:
@@ -151,7 +174,7 @@ class Attempt:
         started: Callable[[Attempt], None] | None,
     ) -> ToolResult:
         tool, setting = self.tool, self.setting
-        if tool is None:
+        if tool is None or self.refusal is not None:
             return self.failed("invalid", self.refusal or UnknownToolError(self._unknown()))
         self.prepared = prepared = self._prepared(tool)
         if prepared.values is None:
@@ -193,7 +216,8 @@ class Attempt:
         if tool.scopes:
             self._check_scopes(tool)
         for hook in self.setting.before:
-            await maybe_await(hook(self.call, prepared.arguments or {}))
+            # A copy: what was checked is what runs.
+            await maybe_await(hook(self.call, copied(prepared.arguments or {})))
 
     async def _invoked(
         self,
@@ -305,11 +329,19 @@ class Attempt:
             except asyncio.CancelledError:
                 if is_cancelled():
                     raise
-            except Exception:  # the call has happened; who looks on afterwards cannot undo it
+            except (Exception, SystemExit, GeneratorExit):
+                # The call has happened; who looks on afterwards cannot undo it.
                 _log.exception("a hook after %s failed", self._asked.name)
             else:
-                result = changed if isinstance(changed, ToolResult) else result
+                result = self._instead(changed) if isinstance(changed, ToolResult) else result
         return result
+
+    def _instead(self, changed: ToolResult) -> ToolResult:
+        """A hook's result as the answer to this call."""
+        asked = self._asked
+        return replace(
+            changed, name=asked.name, id=self.id, step_id=asked.step_id, index=self.index
+        )
 
     def _unknown(self) -> str:
         known = ", ".join(self._known) if self._known else "none"

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 from agtools_nb.arguments import Prepared
 from agtools_nb.calls import ToolCall, ToolResult
-from agtools_nb.errors import UsageError
 from agtools_nb.run.attempt import Attempt
+from agtools_nb.run.bounds import checked_concurrency
 from agtools_nb.run.capture import kept_routed, routed_output
 from agtools_nb.run.strategy import Strategy, runs_beside_others
 from agtools_nb.run.threads import MAX_THREADS
@@ -176,6 +176,8 @@ class Batch:
         if result is None:
             result = self.attempts[index].stopped(note)
         self.results[index] = result
+        if self.attempts[index].is_interrupted:
+            self.stop()
         for observer in self._observers:
             tell(observer.call_finished, index, result)
 
@@ -186,14 +188,3 @@ def tell(listener: Callable[..., None], *event: object) -> None:
         listener(*event)
     except Exception:
         _log.exception("an observer of a batch failed")
-
-
-def checked_concurrency(limit: int | None) -> int | None:
-    """A limit of calls at once, as given.
-
-    Raises:
-        UsageError: It is less than 1.
-    """
-    if limit is not None and limit < 1:
-        raise UsageError(f"max_concurrency must be at least 1, not {limit}; None is no limit")
-    return limit

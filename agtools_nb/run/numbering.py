@@ -11,7 +11,8 @@ from agtools_nb.arguments import is_plain
 from agtools_nb.calls import ToolCall
 from agtools_nb.context import copied
 from agtools_nb.errors import UsageError
-from agtools_nb.jsonable import brief_repr
+from agtools_nb.jsonable import brief_repr, clean_text
+from agtools_nb.run.bounds import checked_seconds
 
 Call = ToolCall | Mapping[str, Any] | tuple[Any, ...] | list[Any]
 
@@ -26,7 +27,9 @@ def as_call(call: Any) -> ToolCall:
         UsageError: It is none of these.
     """
     if isinstance(call, ToolCall):
-        return call
+        if isinstance(call.name, str):
+            return call
+        raise _not_a_call(call)
     if isinstance(call, Mapping):
         inner = call.get("function", call)
         if isinstance(inner, Mapping) and isinstance(inner.get("name"), str):
@@ -50,18 +53,21 @@ def read_call(call: Any) -> Read:
     """Read a call from any form; what is none keeps its id, so that it can be answered."""
     try:
         found = as_call(call)
+        checked_seconds(found.timeout)
+        args: Any = found.args
+        if is_plain(args):
+            return found, args.copy(), True, None
+        return found, copied(args), False, None
     except UsageError as error:
         return ToolCall("?", id=_id_of(call)), {}, False, error
-    name: Any = found.name
-    if not isinstance(name, str):
-        return ToolCall("?", id=found.id), {}, False, _not_a_call(call)
-    args: Any = found.args
-    if is_plain(args):
-        return found, args.copy(), True, None
-    return found, copied(args), False, None
+    except Exception as error:  # a mapping's own code
+        why = f"a call could not be read ({type(error).__name__}: {error})"
+        return ToolCall("?"), {}, False, UsageError(why)
 
 
 def _id_of(call: Any) -> str | None:
+    if isinstance(call, ToolCall):
+        return call.id
     if not isinstance(call, Mapping):
         return None
     found = call.get("call_id", call.get("id"))
@@ -87,15 +93,18 @@ class Numbering:
         self._fresh = itertools.count(1)
         self._taken = set() if taken is None else taken
         self._used: set[str] = set()
+        self._numbers: dict[str, itertools.count[int]] = {}
 
     def numbered(self, given: Any) -> tuple[str, tuple[str, ...]]:
         """Return the id for a call that came with ``given``, and a note if that is another."""
-        if isinstance(given, str) and given:
+        if isinstance(given, str) and given and clean_text(given) == given:
             if given not in self._used:
                 self._used.add(given)
                 return given, ()
             fresh = self._another(given)
-            return fresh, (f"The id {given!r} was sent twice; this call is answered as {fresh!r}.",)
+            return fresh, (
+                f"The id {given!r} was sent more than once; this call is answered as {fresh!r}.",
+            )
         fresh = f"{self._prefix}{next(self._fresh)}"
         self._used.add(fresh)
         if given is None:
@@ -107,7 +116,8 @@ class Numbering:
         self._used.discard(call_id)
 
     def _another(self, given: str) -> str:
-        ids = (f"{given}#{number}" for number in itertools.count(2))
+        numbers = self._numbers.setdefault(given, itertools.count(2))
+        ids = (f"{given}#{number}" for number in numbers)
         fresh = next(one for one in ids if one not in self._used and one not in self._taken)
         self._used.add(fresh)
         return fresh

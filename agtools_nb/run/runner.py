@@ -17,7 +17,8 @@ from agtools_nb.define.tool import caller_scope
 from agtools_nb.errors import DuplicateToolError, UnknownToolError, UsageError
 from agtools_nb.jsonable import brief_repr
 from agtools_nb.run.attempt import Attempt, is_cancelled
-from agtools_nb.run.batch import Batch, Observer, checked_concurrency
+from agtools_nb.run.batch import Batch, Observer
+from agtools_nb.run.bounds import checked_concurrency, checked_seconds
 from agtools_nb.run.invoke import PLAIN, Invocation
 from agtools_nb.run.numbering import Call, Numbering, Read, read_call
 from agtools_nb.run.public import public_callable
@@ -71,7 +72,7 @@ class ToolRunner:
             validate,
             check_results,
             omit_nulls,
-            _checked_seconds(timeout),
+            checked_seconds(timeout),
             executor=_checked_executor(executor),
         )
         self.strategy = as_strategy(strategy)
@@ -220,6 +221,8 @@ class ToolRunner:
         except asyncio.CancelledError:
             attempt.stopped()
             raise
+        if attempt.is_interrupted:
+            raise KeyboardInterrupt
         self._remember(name)
         return result.unwrap()
 
@@ -232,7 +235,9 @@ class ToolRunner:
                 return value
             return await Invocation(tool, self._setting, [], {}).settled(value)
         except BaseException as error:
-            if isinstance(error, asyncio.CancelledError) and is_cancelled():
+            if isinstance(error, KeyboardInterrupt) or (
+                isinstance(error, asyncio.CancelledError) and is_cancelled()
+            ):
                 raise
             attempt = self._attempts([ToolCall(name, arguments)])[0]
             return attempt.failed("error", error).unwrap()
@@ -351,7 +356,7 @@ class ToolRunner:
     def _setting_for(self, seconds: float | None) -> Setting:
         if seconds is None:
             return self._setting
-        return replace(self._setting, timeout=_checked_seconds(seconds))
+        return replace(self._setting, timeout=checked_seconds(seconds))
 
     def _attempts(self, calls: Sequence[Any], seconds: float | None = None) -> list[Attempt]:
         """One attempt a call. What is no call gets one too, so that its siblings run."""
@@ -374,19 +379,6 @@ class ToolRunner:
         call_id, notes = numbering.numbered(call.id)
         tool = self._tools.get(call.name)
         return Attempt(call, args, call_id, tool, known, setting, notes, index, plain, refusal)
-
-
-def _checked_seconds(seconds: float | None) -> float | None:
-    """A timeout as given.
-
-    Raises:
-        UsageError: It is no finite number above 0.
-    """
-    if seconds is None or 0 < seconds < float("inf"):
-        return seconds
-    raise UsageError(
-        f"timeout must be a number of seconds above 0, not {seconds!r}; None is no limit"
-    )
 
 
 def _checked_executor(executor: ExecutorChoice | None) -> ExecutorChoice | None:

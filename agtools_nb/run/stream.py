@@ -9,8 +9,9 @@ from typing import Any
 
 from agtools_nb.calls import ToolResult
 from agtools_nb.run.attempt import Attempt
-from agtools_nb.run.batch import GRACE_SECONDS, HEARTBEAT_SECONDS, checked_concurrency
-from agtools_nb.run.capture import routed_output
+from agtools_nb.run.batch import GRACE_SECONDS, HEARTBEAT_SECONDS
+from agtools_nb.run.bounds import checked_concurrency
+from agtools_nb.run.capture import kept_routed, routed_output
 from agtools_nb.run.strategy import runs_beside_others
 from agtools_nb.run.threads import MAX_THREADS
 
@@ -61,7 +62,7 @@ class _Stream:
         self._running: dict[asyncio.Task[None], Attempt] = {}
         self._woken = asyncio.Event()
         self._room = asyncio.Event()
-        self._is_stopped = False
+        self._is_interrupted = False
 
     async def results(self) -> AsyncGenerator[ToolResult, None]:
         self._turn = asyncio.Semaphore(MAX_THREADS)
@@ -70,6 +71,8 @@ class _Stream:
             feeder.add_done_callback(lambda _: self._woken.set())
             try:
                 while self._done or self._running or not feeder.done():
+                    if self._is_interrupted and not self._done:
+                        return
                     if not self._done:
                         await self._something()
                         continue
@@ -118,6 +121,7 @@ class _Stream:
             result = await attempt.run(self._turn)
         except asyncio.CancelledError:
             result = attempt.stopped()
+        self._is_interrupted |= attempt.is_interrupted
         self._done.append((attempt.id, result))
 
     def _ended(self, task: asyncio.Task[None]) -> None:
@@ -133,6 +137,7 @@ class _Stream:
             task.cancel()
         _, late = await asyncio.wait({feeder, *running}, timeout=GRACE_SECONDS)
         for task in late & running.keys():
+            task.add_done_callback(kept_routed())
             running[task].stopped()
 
 

@@ -9,6 +9,7 @@ into an error, it still does.
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable
 from pathlib import PurePath
@@ -18,6 +19,7 @@ from agtools_nb.jsonable import clean_text, shorten
 
 _SHOWN_ONCE = ("default", "module", "once")
 _TEXT_LIMIT = 2_000
+_MATCHES_NOTHING = "(?!)"
 
 
 class _InCall:
@@ -26,6 +28,10 @@ class _InCall:
     def __init__(self, is_in_call: Callable[[], bool], pattern: Any) -> None:
         self.is_in_call = is_in_call
         self.pattern = pattern
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copied or sent elsewhere (joblib sends the filters along), it is for no call there."""
+        return re.compile, (_MATCHES_NOTHING,)
 
     def match(self, text: str) -> bool:
         """Whether a call runs here, and its message is one that the filter is for."""

@@ -82,7 +82,9 @@ class Workers:
 
     def _add(self) -> None:
         if self._count_left and len(self._tasks) < self._limit:
-            task = asyncio.create_task(self._work(), name="calls of a batch")
+            # Not create_task: an eager task factory would run the worker here, within another.
+            loop = asyncio.get_running_loop()
+            task = asyncio.Task(self._work(), loop=loop, name="calls of a batch")
             self._tasks.add(task)
             task.add_done_callback(self._forget)
 
@@ -104,7 +106,9 @@ class Workers:
                 waits_for = context.run(coroutine.send, None)
             except StopIteration as ended:
                 self._settle(index, ended.value)
-                if task.cancelling():
+                # Or somebody's cancel would hit the next call. (Up to Python 3.12, uncancel()
+                # does not take back what is about to be thrown.)
+                if task.cancelling() or getattr(task, "_must_cancel", False):
                     return
                 if time.perf_counter() > until:
                     await asyncio.sleep(0)

@@ -48,7 +48,6 @@ FAILURES: list[BaseException] = [
     ValueError("bad"),
     asyncio.CancelledError("by the tool"),
     SystemExit(3),
-    KeyboardInterrupt(),
     GeneratorExit(),
     StopIteration(1),
     StopAsyncIteration(),

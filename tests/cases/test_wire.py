@@ -78,7 +78,7 @@ class TestOneIdTwice:
         results = batch([ok], read_calls(sent))
         assert [result.result for result in results] == ["ok1", "ok2"]
         assert [result.id for result in results] == ["c1", "c1#2"]
-        assert "sent twice" in results[1].notes[0]
+        assert "sent more than once" in results[1].notes[0]
 
     @pytest.mark.parametrize("provider", ["openai", "openai-responses", "anthropic"])
     def test_history_and_reply_agree(self, provider: Any) -> None:

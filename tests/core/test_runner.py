@@ -11,6 +11,7 @@ from collections.abc import Coroutine
 from typing import Annotated, Any
 
 import pytest
+from pydantic import BaseModel
 
 from agtools_nb import (
     ArgumentsError,
@@ -221,7 +222,9 @@ class TestIds:
         assert ids[4] == "c1#2"
         assert len(set(ids)) == 5
         assert all(ids)
-        assert results[1].notes == ("The id 'c1' was sent twice; this call is answered as 'c1#3'.",)
+        assert results[1].notes == (
+            "The id 'c1' was sent more than once; this call is answered as 'c1#3'.",
+        )
 
     @pytest.mark.parametrize(
         "form",
@@ -448,18 +451,33 @@ class TestCancellation:
         assert "cannot be stopped" in result.notes[0]
         assert result.stdout == ""
 
-    def test_an_interrupt_that_a_tool_raises_is_its_own_failure(self) -> None:
-        """Let through, it would end the loop, which is the kernel's."""
+    def test_an_interrupt_that_hits_a_function_on_the_loop_stops_the_batch(self) -> None:
+        """It is a person's. Let through, it would end the loop, which is the kernel's."""
 
         @tool
         async def interrupted():
             raise KeyboardInterrupt
 
-        statuses = [
-            r.status
-            for r in process(ToolRunner([interrupted, ok]), [("interrupted",), ("ok", {"n": 1})])
-        ]
-        assert statuses == ["error", "ok"]
+        calls = [("ok", {"n": 0}), ("interrupted",), ("ok", {"n": 1})]
+        runner = ToolRunner([interrupted, ok])
+        assert [r.status for r in process(runner, calls)] == ["ok", "cancelled", "cancelled"]
+
+        async def read() -> list[str]:
+            return [result.status async for result in runner.stream(calls, max_concurrency=1)]
+
+        assert run(read()) == ["ok", "cancelled"]
+        with pytest.raises(KeyboardInterrupt):
+            run(runner.execute("interrupted"))
+
+    def test_an_interrupt_that_a_function_raises_in_a_thread_is_its_own(self) -> None:
+        """Signals go to the main thread, so nobody pressed a key."""
+
+        @tool
+        def interrupted():
+            raise KeyboardInterrupt
+
+        found = process(ToolRunner([interrupted, ok]), [("interrupted",), ("ok", {"n": 1})])
+        assert [r.status for r in found] == ["error", "ok"]
 
     @pytest.mark.parametrize("when", ["before run", "before the first step"])
     def test_a_stop_is_never_too_early(self, when: str) -> None:
@@ -649,8 +667,60 @@ class TestHostile:
 
     @pytest.mark.parametrize("limit", [0, -1])
     def test_a_limit_that_is_none(self, limit: int) -> None:
-        with pytest.raises(UsageError, match="max_concurrency must be at least 1"):
+        with pytest.raises(
+            UsageError, match="max_concurrency must be a whole number of at least 1"
+        ):
             process(ToolRunner([ok]), [("ok", {"n": 1})], max_concurrency=limit)
+
+    @pytest.mark.parametrize("how", ["in itself twice", "in itself"])
+    def test_a_container_that_holds_itself_is_refused_at_once(self, how: str) -> None:
+        value: list[Any] = []
+        value += [value, value] if how == "in itself twice" else [value]
+
+        @tool
+        def take(x: Any) -> str:
+            return "never"
+
+        [result] = process(ToolRunner([take]), [("take", {"x": value})])
+        assert "nested more than 200 levels" in str(result.error)
+        with pytest.raises(ToolExecutionError, match="nested more than 200 levels"):
+            run(ToolRunner([take]).execute("take", x=value))
+
+    def test_a_call_whose_own_code_raises_is_that_calls_error(self) -> None:
+        class Hostile(dict[str, Any]):
+            def get(self, *args: Any) -> Any:
+                raise RuntimeError("hostile")
+
+        class BadList(list[Any]):
+            def __copy__(self) -> Any:
+                raise RuntimeError("no copy")
+
+        calls = [Hostile(name="ok"), ("ok", {"n": BadList()}), ("ok", {"n": 1})]
+        statuses = [r.status for r in process(ToolRunner([ok]), calls)]
+        assert statuses == ["invalid", "invalid", "ok"]
+
+    def test_ids_and_names_that_no_text_can_carry(self) -> None:
+        [result] = process(ToolRunner([ok]), [ToolCall("\ud800", {}, id="\ud800")])
+        repr(result).encode()
+        assert result.id is not None
+        result.id.encode()
+
+    def test_many_calls_with_one_id(self) -> None:
+        results = process(ToolRunner([ok]), [ToolCall("ok", {"n": n}, "x") for n in range(5_000)])
+        assert len({result.id for result in results}) == 5_000
+
+    def test_an_object_given_to_execute_is_never_the_one_the_tool_gets(self) -> None:
+        class Model(BaseModel):
+            tags: list[str] = []
+
+        @tool
+        async def change(m: Model) -> int:
+            m.tags.append("x")
+            return len(m.tags)
+
+        runner, mine = ToolRunner([change]), Model()
+        assert [run(runner.execute("change", m=mine)) for _ in range(3)] == [1, 1, 1]
+        assert mine.tags == []
 
     def test_errors_can_be_pickled(self) -> None:
         import pickle

@@ -18,6 +18,7 @@ from agtools_nb import (
     ToolExecutionError,
     ToolResult,
     ToolRunner,
+    ToolWithSchema,
     UsageError,
     tool,
 )
@@ -136,7 +137,10 @@ def test_bad_settings_are_refused_with_what_came_and_what_is_allowed() -> None:
         ToolRunner(strategy="fast")
     with pytest.raises(UsageError, match="at least 1, not 0"):
         ToolRunner(max_concurrency=0)
-    for seconds in (0, -1, float("nan"), float("inf")):
+    for limit in (2.5, "4", True):
+        with pytest.raises(UsageError, match="whole number of at least 1"):
+            ToolRunner(max_concurrency=limit)  # type: ignore[arg-type]
+    for seconds in (0, -1, float("nan"), float("inf"), "5", True, 10**400):
         with pytest.raises(UsageError, match=r"timeout must be a number of seconds above 0"):
             ToolRunner(timeout=seconds)
         with pytest.raises(UsageError, match=r"timeout"):
@@ -146,6 +150,21 @@ def test_bad_settings_are_refused_with_what_came_and_what_is_allowed() -> None:
 @tool(scopes=["files:read", "files:write"])
 async def save() -> str:
     return "saved"
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan"), "abc", 10**400])
+def test_a_bad_time_limit_of_one_call_is_said_to_its_user_and_nothing_runs(seconds: Any) -> None:
+    ran = []
+
+    @tool
+    async def act() -> None:
+        ran.append(1)
+
+    [result] = asyncio.run(ToolRunner([act]).process_tool_calls([ToolCall("act", timeout=seconds)]))
+    assert result.status == "invalid"
+    assert "timeout must be a number of seconds above 0" in str(result.error)
+    assert isinstance(result.exception.__cause__, UsageError)
+    assert ran == []
 
 
 class TestScopes:
@@ -247,14 +266,51 @@ class TestHooks:
         assert seen == [("add", "ok"), ("add", "invalid")]
         assert [result.result for result in results] == [-1, None]
 
+    def test_no_hook_changes_what_runs_or_what_is_said_of_it(self) -> None:
+        @tool
+        def echo(items: list[Any], more: dict[str, Any]) -> Any:
+            items.append("by the tool")
+            return items, more
+
+        explicit = ToolWithSchema(
+            lambda **given: given, {"type": "object", "properties": {"a": {}}}, name="explicit"
+        )
+        runner = ToolRunner([echo, explicit])
+
+        @runner.before
+        def evil(call: ToolCall, arguments: dict[str, Any]) -> None:
+            for value in arguments.values():
+                value.append("evil") if isinstance(value, list) else value.update(evil=1)
+            arguments["a"] = "evil"
+
+        first, second = asyncio.run(
+            runner.process_tool_calls(
+                [("echo", {"items": [1], "more": {}}), ("explicit", {"a": [1]})]
+            )
+        )
+        assert first.result == ([1, "by the tool"], {})
+        assert first.arguments == {"items": [1], "more": {}}
+        assert second.result == second.arguments == {"a": [1]}
+
+    def test_what_answers_a_call_keeps_its_place_and_id(self) -> None:
+        runner = ToolRunner([add])
+        runner.after(lambda call, result: ToolResult("other", result=5))
+        calls = [ToolCall("add", {"a": n}, id=f"c{n}", step_id="s") for n in range(2)]
+        found = asyncio.run(runner.process_tool_calls(calls))
+        assert [(r.name, r.id, r.step_id, r.index, r.result) for r in found] == [
+            ("add", "c0", "s", 0, 5),
+            ("add", "c1", "s", 1, 5),
+        ]
+
+    @pytest.mark.parametrize("error", [RuntimeError("hook"), SystemExit(3), GeneratorExit()])
     def test_a_hook_that_raises_after_is_logged_and_the_result_stays(
-        self, caplog: pytest.LogCaptureFixture
+        self, error: BaseException, caplog: pytest.LogCaptureFixture
     ) -> None:
         runner = ToolRunner([add])
 
         @runner.after
         def broken(call: ToolCall, result: ToolResult) -> None:
-            raise RuntimeError("hook")
+            raise error
 
         with caplog.at_level(logging.ERROR, "agtools_nb"):
             [result] = asyncio.run(runner.process_tool_calls([("add", {"a": 1})]))

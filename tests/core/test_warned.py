@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import copy
+import pickle
 import sys
 import threading
 import warnings
@@ -156,3 +158,17 @@ def test_streams_and_warnings_do_not_mix() -> None:
     [result] = process(ToolRunner([both]), ("both",))
     assert result.stderr == "printed\n"
     assert len(result.warnings) == 1
+
+
+def test_the_filters_can_be_copied_and_sent_while_calls_run() -> None:
+    """joblib sends them to its workers."""
+
+    @tool
+    async def sends() -> int:
+        return len(pickle.loads(pickle.dumps(warnings.filters))) + len(
+            copy.deepcopy(warnings.filters)
+        )
+
+    [result] = process(ToolRunner([sends]), ("sends",))
+    assert result.error is None
+    assert result.result > 2

@@ -166,3 +166,45 @@ def test_the_loop_may_be_closed_under_a_batch() -> None:
 
     asyncio.run(main())
     assert ended == [1, 1, 1]
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_cancel_that_a_tool_takes_back_hits_no_other_call(first: bool) -> None:
+    @tool
+    async def cancels() -> str:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        task.uncancel()
+        return "done"
+
+    @tool
+    async def fine() -> str:
+        await asyncio.sleep(0)
+        return "fine"
+
+    calls = [("cancels",), ("fine",), ("fine",)] if first else [("fine",), ("cancels",), ("fine",)]
+    assert [result.status for result in process([cancels, fine], calls)] == ["ok"] * 3
+
+
+def test_an_eager_task_factory_changes_nothing() -> None:
+    factory = getattr(asyncio, "eager_task_factory", None)
+    now = most = 0
+
+    @tool
+    async def wait(n: int) -> int:
+        nonlocal now, most
+        now += 1
+        most = max(most, now)
+        await asyncio.sleep(0)
+        now -= 1
+        return n
+
+    async def main() -> list[ToolResult]:
+        if factory is not None:  # since Python 3.12
+            asyncio.get_running_loop().set_task_factory(factory)
+        calls = [("wait", {"n": n}) for n in range(2_000)]
+        return await ToolRunner([wait]).process_tool_calls(calls, max_concurrency=2)
+
+    assert [result.result for result in asyncio.run(main())] == list(range(2_000))
+    assert most == 2

@@ -173,7 +173,7 @@ class TestRunning:
         kernel.run("tk", "registry")
         ran = kernel.run("results = await tk.run([('lies',), ('interrupts',)])")
         assert ran.status == "ok"
-        assert kernel.value("[r.status for r in results]") == ["ok", "error"]
+        assert kernel.value("[r.status for r in results]") == ["ok", "cancelled"]
 
     def test_a_stop_that_comes_at_once(self, kernel: Kernel) -> None:
         kernel.run("handle = tk.run([('nap', {'seconds': 60})] * 3)\nhandle.stop()")
