@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from agtools_nb.arguments import (
@@ -23,6 +24,7 @@ from agtools_nb.context import ToolContext, copied
 from agtools_nb.define import Tool
 from agtools_nb.errors import (
     ArgumentsError,
+    CallTimeoutError,
     ToolError,
     ToolExecutionError,
     UnknownToolError,
@@ -226,15 +228,14 @@ class Attempt:
         started: Callable[[Attempt], None] | None,
     ) -> Any:
         seconds = self._seconds(invocation.tool)
+        begun = partial(self._announce, started)
         if invocation.tool.is_async:
-            self._announce(started)
-            return await invocation.value(seconds)
+            return await invocation.value(seconds, begun)
         async with turn:
-            self._announce(started)
-            return await invocation.value(seconds)
+            return await invocation.value(seconds, begun)
 
     def _invocation_of(self, tool: Tool, args: Sequence[Any], kwargs: dict[str, Any]) -> Invocation:
-        self._invocation = Invocation(tool, self.setting, args, kwargs, self._output.write)
+        self._invocation = Invocation(tool, self.setting, args, kwargs, self._output)
         return self._invocation
 
     def _seconds(self, tool: Tool) -> float | None:
@@ -271,7 +272,10 @@ class Attempt:
             server_name=self._asked.server_name,
         )
         exception.__cause__ = error
-        return self._result(status, error=text, exception=exception, notes=notes)
+        result = self._result(status, error=text, exception=exception, notes=notes)
+        if isinstance(error, CallTimeoutError):
+            self._output.close()
+        return result
 
     def _begin(self) -> None:
         if not self._started_at:
@@ -358,6 +362,7 @@ class Attempt:
     ) -> ToolResult:
         prepared, output, asked = self.prepared or _UNREAD, self._output, self._asked
         stdout, stderr, warned = output.texts()
+        output.is_over = True
         return ToolResult(
             asked.name,
             self.id,

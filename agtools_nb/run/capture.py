@@ -30,9 +30,19 @@ _lock = threading.Lock()
 class CallOutput:
     """What one call printed: the first MiB of characters of each stream, and 100 warnings."""
 
-    __slots__ = ("_closed", "_dropped", "_kept", "_parts", "_warnings", "_warnings_dropped")
+    __slots__ = (
+        "_closed",
+        "_dropped",
+        "_kept",
+        "_parts",
+        "_warnings",
+        "_warnings_dropped",
+        "is_over",
+    )
 
     def __init__(self) -> None:
+        # Whether the call has its result, so that what a task of it prints later goes outside.
+        self.is_over = False
         self._closed = False
         self._parts: dict[Stream, list[str]] = {}
         self._kept: dict[Stream, int] = {}
@@ -62,8 +72,9 @@ class CallOutput:
                 self._warnings.append(text)
 
     def close(self) -> None:
-        """Drop what comes from now on: the call has been answered."""
+        """Drop what comes from now on: the call was answered before its function ended."""
         self._closed = True
+        self.is_over = False
 
     def texts(self) -> tuple[str, str, tuple[str, ...]]:
         """Standard output, standard error and warnings, each with a note on what was dropped."""
@@ -92,8 +103,14 @@ class CallOutput:
 current_output: ContextVar[CallOutput | None] = ContextVar("agtools_nb_call_output", default=None)
 
 
-def _keep_warning(text: str) -> None:
+def _open_output() -> CallOutput | None:
+    """The output of the call that runs here, unless that is over."""
     output = current_output.get()
+    return None if output is None or output.is_over else output
+
+
+def _keep_warning(text: str) -> None:
+    output = _open_output()
     if output is not None:
         output.warn(text)
 
@@ -106,15 +123,18 @@ class _Router(io.TextIOBase):
         self.outside = outside
 
     def write(self, text: str, /) -> int:
-        output = current_output.get()
+        output = _open_output()
         if output is None:
             return self.outside.write(text)
         output.write(self._stream, str(text))
         return len(text)
 
     def flush(self) -> None:
-        if current_output.get() is None:
+        if _open_output() is None:
             self.outside.flush()
+
+    def close(self) -> None:
+        """Do nothing: the stream is somebody else's, and the finalizer of the base calls this."""
 
     def writable(self) -> bool:
         return True
@@ -124,7 +144,7 @@ class _Router(io.TextIOBase):
         return getattr(self.outside, "encoding", "utf-8")
 
     def isatty(self) -> bool:
-        return current_output.get() is None and self.outside.isatty()
+        return _open_output() is None and self.outside.isatty()
 
     def fileno(self) -> int:
         return self.outside.fileno()
@@ -139,7 +159,7 @@ class _Routing:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._users = 0
-        self._warnings = WarningRouter(lambda: current_output.get() is not None, _keep_warning)
+        self._warnings = WarningRouter(lambda: _open_output() is not None, _keep_warning)
 
     def enter(self) -> None:
         with self._lock:

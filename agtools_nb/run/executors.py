@@ -10,22 +10,24 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import importlib
+import inspect
 import io
 import pickle
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from contextlib import redirect_stderr, redirect_stdout
 from functools import partial
 from typing import Any
+from warnings import catch_warnings
 
 from agtools_nb.context import ToolContext
 from agtools_nb.define import Tool
 from agtools_nb.define.stateful import StatefulTool
 from agtools_nb.errors import UsageError
 from agtools_nb.jsonable import brief_repr, safe_repr
+from agtools_nb.run.capture import CallOutput, current_output
 from agtools_nb.run.threads import Outcome
-
-Printed = Callable[[str, str], None]
+from agtools_nb.run.warned import warning_text
 
 
 class SentCall:
@@ -37,7 +39,7 @@ class SentCall:
         function: Its function with all arguments, for an executor in this process.
         args: Positional arguments, as Python values.
         kwargs: Keyword arguments, as Python values.
-        printed: Takes stream name and text of what it printed elsewhere.
+        output: Takes what it printed and warned of elsewhere.
 
     Raises:
         UsageError: The function or its arguments cannot be sent there.
@@ -50,11 +52,11 @@ class SentCall:
         function: Callable[[], Any],
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
-        printed: Printed,
+        output: CallOutput,
     ) -> None:
         self._executor = executor
         self._tool = tool
-        self._printed = printed
+        self._output = output
         self.is_local = isinstance(executor, ThreadPoolExecutor)
         if self.is_local:
             self._job: Callable[[], Any] = partial(
@@ -76,6 +78,11 @@ class SentCall:
             answer = await asyncio.wrap_future(sent)
         except asyncio.CancelledError:
             raise
+        except (BrokenExecutor, RuntimeError) as error:
+            raise UsageError(
+                f"{self._tool.name} cannot run on {self._where}, which takes no calls any more "
+                f"({type(error).__name__}: {error}). Give the runner a new executor."
+            ) from error
         except Exception as error:
             raise self._problem(error) from error
         if self.is_local:
@@ -100,9 +107,11 @@ class SentCall:
             raise self._problem(error) from error
 
     def _unpacked(self, answer: Any) -> Outcome:
-        stdout, stderr, sent, payload = answer
-        self._printed("stdout", stdout)
-        self._printed("stderr", stderr)
+        stdout, stderr, warned, sent, payload = answer
+        self._output.write("stdout", stdout)
+        self._output.write("stderr", stderr)
+        for text in warned:
+            self._output.warn(text)
         if not sent:
             raise UsageError(f"{self._tool.name} cannot run on {self._where}: {payload}")
         try:
@@ -183,18 +192,30 @@ def _outcome_of(function: Callable[[], Any]) -> Outcome:
         return Outcome(None, error)
 
 
-def _run_elsewhere(payload: bytes) -> tuple[str, str, bool, Any]:
-    """In the other process: run it. Returns what was printed, whether it ran, and the outcome."""
+def _run_elsewhere(payload: bytes) -> tuple[str, str, list[str], bool, Any]:
+    """In the other process: run it. Returns output, warnings, whether it ran, and the outcome."""
+    # A forked process has been told that it is inside a call of the other one.
+    current_output.set(None)
     stdout, stderr = io.StringIO(), io.StringIO()
     try:
         fn, args, kwargs = pickle.loads(payload)  # noqa: S301 -- from the user's own process
         function = fn.found() if isinstance(fn, _Reference) else fn
     except Exception as error:
         why = f"it cannot be found there ({type(error).__name__}: {error})"
-        return "", "", False, why
-    with redirect_stdout(stdout), redirect_stderr(stderr):
-        outcome = _outcome_of(partial(function, *args, **kwargs))
-    return stdout.getvalue(), stderr.getvalue(), True, _packed_outcome(outcome)
+        return "", "", [], False, why
+    job = partial(_followed, partial(function, *args, **kwargs))
+    with redirect_stdout(stdout), redirect_stderr(stderr), catch_warnings(record=True) as warned:
+        outcome = _outcome_of(job)
+    texts = [warning_text(w.message, w.category, w.filename, w.lineno) for w in warned]
+    return stdout.getvalue(), stderr.getvalue(), texts, True, _packed_outcome(outcome)
+
+
+def _followed(function: Callable[[], Any]) -> Any:
+    """A value followed to its end where it can be: neither kind can be sent back."""
+    value = function()
+    if inspect.isgenerator(value):
+        return list(value)
+    return asyncio.run(value) if inspect.iscoroutine(value) else value
 
 
 def _packed_outcome(outcome: Outcome) -> bytes:

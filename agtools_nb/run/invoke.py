@@ -12,7 +12,7 @@ from typing import Any
 
 from agtools_nb.define import Tool
 from agtools_nb.errors import CallTimeoutError
-from agtools_nb.run.capture import kept_routed
+from agtools_nb.run.capture import CallOutput, kept_routed
 from agtools_nb.run.executors import SentCall
 from agtools_nb.run.setting import Setting
 from agtools_nb.run.threads import Outcome
@@ -21,10 +21,6 @@ _log = logging.getLogger("agtools_nb")
 
 # Results that hold nothing to wait for, look into or take media out of.
 PLAIN = frozenset((type(None), bool, int, float, str))
-
-
-def _nowhere(stream: str, text: str) -> None:
-    """Where what is printed in another process goes if nobody asks for it."""
 
 
 class RaisedElsewhereError(Exception):
@@ -43,7 +39,7 @@ class Invocation:
         setting: Where it runs.
         args: Positional arguments.
         kwargs: Keyword arguments.
-        printed: Takes stream name and text of what was printed in another process.
+        output: Takes what was printed in another process.
     """
 
     def __init__(
@@ -52,30 +48,34 @@ class Invocation:
         setting: Setting,
         args: Sequence[Any],
         kwargs: dict[str, Any],
-        printed: Callable[[str, str], None] = _nowhere,
+        output: CallOutput | None = None,
     ) -> None:
         self.tool = tool
         self.is_stopped = False
         self._setting = setting
         self._args = args
         self._kwargs = kwargs
-        self._printed = printed
+        self._output = CallOutput() if output is None else output
+        self._begun: Callable[[], None] | None = None
+        self._has_begun = False
         self._lock = threading.Lock()
         self._is_in_thread = False
         self._release: Callable[[], None] | None = None
         self._unroute: Callable[..., None] | None = None
 
-    async def value(self, seconds: float | None) -> Any:
+    async def value(self, seconds: float | None, begun: Callable[[], None] | None = None) -> Any:
         """Run it and return its value: awaited, and a generator's items as a list.
 
         Args:
             seconds: How long it may take, waiting for its turn included; ``None`` is no limit.
+            begun: Told when it has its turn.
 
         Raises:
             CallTimeoutError: It took longer. An async function was cancelled, and cleans up
                 on its own; a thread runs on.
             RaisedElsewhereError: The function raised in a thread or process.
         """
+        self._begun = begun
         if seconds is None:
             return await self._in_turn()
         return await self._timed(seconds)
@@ -107,6 +107,11 @@ class Invocation:
             )  # fmt: skip
 
     def _too_slow(self, seconds: float) -> str:
+        if not self._has_begun:
+            return (
+                f"{self.tool.name} was not run: other calls kept what it works on for "
+                f"{seconds:g} s. Try again later."
+            )
         text = f"{self.tool.name} did not finish within {seconds:g} s and was stopped."
         if not self.tool.is_async:
             text = (
@@ -149,6 +154,9 @@ class Invocation:
             release()
 
     async def _run(self) -> Any:
+        self._has_begun = True
+        if self._begun is not None:
+            self._begun()
         if self.tool.is_async:
             return await self.tool.fn(*self._args, **self._kwargs)
         return await self._blocking(partial(self.tool.fn, *self._args, **self._kwargs))
@@ -186,7 +194,7 @@ class Invocation:
             self._end_turn()
 
     async def _sent(self, executor: Any, job: Callable[[], Any]) -> Outcome:
-        call = SentCall(executor, self.tool, job, self._args, self._kwargs, self._printed)
+        call = SentCall(executor, self.tool, job, self._args, self._kwargs, self._output)
         return await call.outcome()
 
     async def settled(self, value: Any) -> Any:

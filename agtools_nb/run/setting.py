@@ -10,6 +10,8 @@ from typing import Any, TypedDict
 from agtools_nb.calls import ToolCall, ToolResult
 from agtools_nb.context import ToolContext
 from agtools_nb.define import Tool
+from agtools_nb.errors import UsageError
+from agtools_nb.jsonable import brief_repr
 from agtools_nb.run.strategy import Strategy
 from agtools_nb.run.threads import WorkerThreads
 
@@ -45,10 +47,20 @@ class Setting:
     after: tuple[After, ...] = ()
 
     def executor_for(self, tool: Tool) -> Executor | None:
-        """Where a blocking tool runs; ``None`` for the threads."""
+        """Where a blocking tool runs; ``None`` for the threads.
+
+        Raises:
+            UsageError: The function that chooses returned no executor.
+        """
         if self.executor is None or isinstance(self.executor, Executor):
             return self.executor
-        return self.executor(tool)
+        chosen = self.executor(tool)
+        if chosen is None or isinstance(chosen, Executor):
+            return chosen
+        raise UsageError(
+            f"the function given as executor= chose {brief_repr(chosen)} for {tool.name}; it must "
+            "return a concurrent.futures.Executor, or None for threads"
+        )
 
 
 class BatchOptions(TypedDict, total=False):

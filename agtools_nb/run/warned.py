@@ -89,8 +89,15 @@ class WarningRouter:
         if file is not None or not self._is_in_call():
             self._outside(message, category, filename, lineno, file, line)
             return
-        text = shorten(clean_text(str(message)), _TEXT_LIMIT)
-        self._keep(f"{category.__name__}: {text} ({PurePath(filename).name}:{lineno})")
+        self._keep(warning_text(message, category, filename, lineno))
+
+
+def warning_text(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int
+) -> str:
+    """A warning as one line: ``"UserWarning: text (file.py:3)"``."""
+    text = shorten(clean_text(str(message)), _TEXT_LIMIT)
+    return f"{category.__name__}: {text} ({PurePath(filename).name}:{lineno})"
 
 
 def _set_filters(filters: list[Any]) -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
+from collections.abc import Iterator
+from typing import Any
 
 from agtools_nb import ToolContext, tool
 
@@ -14,6 +17,29 @@ def double(n: int) -> int:
     print("doubling", n)
     print("to stderr", file=sys.stderr)
     return 2 * n
+
+
+@tool
+def counts(n: int) -> Iterator[int]:
+    yield from range(n)
+
+
+@tool
+def promises(n: int) -> Any:
+    async def later() -> int:
+        return n
+
+    return later()
+
+
+@tool
+def warns() -> None:
+    warnings.warn("from elsewhere", stacklevel=1)
+
+
+@tool
+def dies() -> None:
+    os._exit(3)
 
 
 def process_id() -> int:

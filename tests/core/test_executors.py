@@ -95,6 +95,32 @@ class TestProcessPool:
         assert "ToolContext, which cannot leave this process" in str(asked.error)
         assert "would give it a copy" in str(state.error)
 
+    def test_generators_and_coroutines_are_followed_to_their_end_there(
+        self, pool: Executor
+    ) -> None:
+        runner = ToolRunner([elsewhere.counts, elsewhere.promises], executor=pool)
+        counted, promised = process(runner, ("counts", {"n": 3}), ("promises", {"n": 3}))
+        assert (counted.result, promised.result) == ([0, 1, 2], 3)
+
+    def test_what_it_warns_of_there_is_on_the_call(self, pool: Executor) -> None:
+        [result] = process(ToolRunner([elsewhere.warns], executor=pool), ("warns",))
+        [text] = result.warnings
+        assert text.startswith("UserWarning: from elsewhere (elsewhere.py:")
+        assert result.stderr == ""
+
+    def test_a_worker_that_dies_asks_for_a_new_executor(self) -> None:
+        with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as own:
+            [result] = process(ToolRunner([elsewhere.dies], executor=own), ("dies",))
+        assert "takes no calls any more (BrokenProcessPool" in str(result.error)
+        assert "Give the runner a new executor." in str(result.error)
+
+    def test_what_chooses_must_choose_an_executor(self) -> None:
+        runner = ToolRunner([elsewhere.double], executor=lambda tool: 5)  # type: ignore[arg-type,return-value]
+        [result] = process(runner, ("double", {"n": 1}))
+        assert "chose 5 for double; it must return a concurrent.futures.Executor" in str(
+            result.error
+        )
+
     def test_a_function_chooses_by_tool(self, pool: Executor) -> None:
         def here() -> int:
             return os.getpid()
