@@ -145,7 +145,8 @@ class Coercion:
             return None
         # What one schema asks of a value's type and of its members never disagrees.
         is_sure = not _WIDE & schema.keys()
-        late.node = steps[0] if len(steps) == 1 else _in_turn(steps, is_sure)
+        is_object = schema.get("type") == "object" and not {"enum", "const"} & schema.keys()
+        late.node = steps[0] if len(steps) == 1 else _in_turn(steps, is_sure, is_object)
         self._made[id(schema)] = (schema, late.node)
         return late.node
 
@@ -272,7 +273,7 @@ class Coercion:
 class _Run:
     """One pass over one value. Collects changes; branches are tried on a run of their own."""
 
-    __slots__ = ("active", "changes", "tried")
+    __slots__ = ("active", "changes", "owned", "tried")
 
     def __init__(self, tried: _Tried, active: set[tuple[int, int]]) -> None:
         self.changes: list[_Made] = []
@@ -280,6 +281,16 @@ class _Run:
         self.tried = tried
         # References under way, each at its place.
         self.active = active
+        # Containers made here, by id: many schemas at one place need not copy them each.
+        self.owned: dict[int, Any] = {}
+
+    def own(self, value: Any) -> Any:
+        """A container that may be changed: itself if it was made here, else a copy."""
+        if id(value) in self.owned:
+            return value
+        copy = value.copy()
+        self.owned[id(copy)] = copy
+        return copy
 
     def changed(self, at: _At, before: Any, after: Any, rule: str) -> Any:
         """Note a change and return the new value."""
@@ -301,16 +312,23 @@ def _unchanged(value: Any, at: _At, run: _Run) -> Any:
     return value
 
 
-def _in_turn(steps: list[_Node], is_sure: bool) -> _Node:
+def _in_turn(steps: list[_Node], is_sure: bool, is_object: bool = False) -> _Node:
     """What several schemas at one place ask for; if they disagree, nothing is converted."""
+    last = steps[-1]
 
     def once(value: Any, at: _At, run: _Run) -> Any:
         for step in steps:
             value = step(value, at, run)
         return value
 
+    def of_object(value: Any, at: _At, run: _Run) -> Any:
+        # What an object's schema asks of an object is all in its members.
+        return last(value, at, run) if type(value) is dict else once(value, at, run)
+
     def convert(value: Any, at: _At, run: _Run) -> Any:
         before = len(run.changes)
+        # What may have to be given back as it is must not be changed in place.
+        run.owned.pop(id(value), None)
         new = once(value, at, run)
         if len(run.changes) > before:
             again = _Run(run.tried, run.active)
@@ -320,7 +338,9 @@ def _in_turn(steps: list[_Node], is_sure: bool) -> _Node:
                 return value
         return new
 
-    return once if is_sure else convert
+    if is_sure:
+        return of_object if len(steps) == 2 and is_object else once
+    return convert
 
 
 def _to_kind(kind: str) -> _Node:
@@ -381,7 +401,7 @@ def _members(properties: dict[str, _Node | None], rest: _Node | None) -> _Node:
             item = value[key]
             new = node(item, (at, key, depth), run)
             if new is not item:
-                changed = changed or value.copy()
+                changed = changed or run.own(value)
                 changed[key] = new
         return changed or value
 
@@ -430,7 +450,7 @@ def _items(first: list[_Node | None], rest: _Node | None) -> _Node:
                 continue
             new = node(item, (at, index, depth), run)
             if new is not item:
-                changed = changed or value.copy()
+                changed = changed or run.own(value)
                 changed[index] = new
         return changed or value
 

@@ -63,6 +63,11 @@ class Plan:
         """Whether the schema was given, so that the function gets JSON values."""
         return self._adapter is None
 
+    @property
+    def has_quick_way(self) -> bool:
+        """Whether :meth:`quick` may ever have an answer."""
+        return self.is_explicit or self.direct is not None
+
     @cached_property
     def coercion(self) -> Coercion:
         """The schema's conversions."""
@@ -76,15 +81,17 @@ class Plan:
         """Values for what surely fits, coerced where need be; ``None`` leaves it to the long way.
 
         Args:
-            arguments: Values of any kind; :attr:`direct` must be there.
+            arguments: Values of any kind under text keys, such as nobody else can change.
         """
-        direct = cast("Validate", self.direct)
         try:
-            if not _is_json(arguments):
-                return None
+            for value in arguments.values():
+                if type(value) not in _SCALARS and not _is_json(value):
+                    return None
+            if self.direct is None:
+                return self._quick_explicit(arguments)
             if self.shares:
                 arguments = jsonable(arguments)
-            return direct(arguments)
+            return self.direct(arguments)
         except RecursionError:
             return None
         except ValueError:  # pydantic's ValidationError is one
@@ -92,9 +99,13 @@ class Plan:
         if value is arguments:
             return None
         try:
-            return direct(value)
+            return cast("Validate", self.direct)(value)
         except ValueError:
             return None
+
+    def _quick_explicit(self, arguments: dict[str, Any]) -> dict[str, Any] | None:
+        fits = self.is_explicit and not self.defaults and self.document.surely_conforms(arguments)
+        return copied(arguments) if fits else None
 
     def values(self, arguments: dict[str, Any]) -> dict[str, Any] | ValidationError | None:
         """The arguments as Python values; pydantic's error or ``None`` if they do not fit.

@@ -250,7 +250,7 @@ class ToolRunner:
         asks = (tool.scopes, tool.timeout, tool.turn, setting.before, setting.after)
         asks_more = (setting.timeout, setting.check_results, not setting.validate)
         plan = plan_of(tool)
-        if plan.is_by_name and plan.direct is not None and not any((*asks, *asks_more)):
+        if plan.is_by_name and plan.has_quick_way and not any((*asks, *asks_more)):
             self._short[name] = plan
 
     async def process_tool_calls(
