@@ -7,15 +7,18 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from agtools_nb.arguments.faults import brief_json, kind_of
+from agtools_nb.arguments.malformed import why_no_json
+from agtools_nb.define.subschemas import pointer_step
 from agtools_nb.errors import ArgumentsError
-from agtools_nb.jsonable import jsonable, shorten
+from agtools_nb.jsonable import MAX_DEPTH, clean_text, jsonable, shorten
 
 _SHOWN = 80
-MAX_NESTING = 200
+MAX_NESTING = MAX_DEPTH
 """Levels of nesting that arguments may have; what is deeper is refused, not followed."""
 
 
-def parse_arguments(raw: Any) -> dict[str, Any]:
+def parse_arguments(raw: Any, *, quote: bool = True) -> dict[str, Any]:
     """Read arguments into a dict of JSON values.
 
     Args:
@@ -23,48 +26,74 @@ def parse_arguments(raw: Any) -> dict[str, Any]:
             control characters inside strings, both of which models send), or
             ``None`` or blank text for no arguments. Values of a mapping that are not JSON
             (a date, an enum member, a model) take their JSON form.
+        quote: Whether an error may hold parts of what came. Default ``True``.
 
     Raises:
-        ArgumentsError: It is not JSON, or not an object.
+        ArgumentsError: It is not JSON, not an object, or nested too deeply.
     """
     if raw is None:
         return {}
     if isinstance(raw, Mapping):
-        if is_nested_beyond(MAX_NESTING, raw):
-            raise _too_deep()
+        _refuse_too_deep(raw)
         return _plain(raw)
     if isinstance(raw, (bytes, bytearray)):
         raw = bytes(raw).decode("utf-8", "replace")
     if not isinstance(raw, str):
-        raise _not_an_object(raw)
+        raise _not_an_object(raw, quote=quote)
     if not raw.strip():
         return {}
-    value = _decode(raw)
+    value = _decode(raw, quote=quote)
     if isinstance(value, str):
         # Some servers encode the arguments twice; an object is wanted, so read once more.
-        value = _decode(value)
+        value = _decode_inner(value, quote=quote)
     if not isinstance(value, dict):
-        raise _not_an_object(value)
-    if is_nested_beyond(MAX_NESTING, value):
-        raise _too_deep()
+        raise _not_an_object(value, quote=quote)
+    _refuse_too_deep(value)
     return value
 
 
 def is_nested_beyond(levels: int, value: Any) -> bool:
     """Whether containers hold containers more than ``levels`` deep; in linear time."""
-    level = [value] if isinstance(value, (Mapping, list, tuple)) else []
+    level = [value]
     for _ in range(levels):
-        # By id: one container may stand in many places, and in itself.
-        found = {
-            id(inner): inner
+        level = [
+            inner
             for item in level
+            if isinstance(item, (Mapping, list, tuple))
             for inner in (item.values() if isinstance(item, Mapping) else item)
-            if isinstance(inner, (Mapping, list, tuple))
-        }
-        if not found:
+        ]
+        if not level:
             return False
-        level = list(found.values())
-    return any(level)
+    return any(isinstance(item, (Mapping, list, tuple)) for item in level)
+
+
+def place_beyond(levels: int, value: Any) -> str | None:
+    """A JSON Pointer to the first place below which it is so; ``None`` if it is nowhere so."""
+    if not is_nested_beyond(levels, value):
+        return None
+    waiting: list[tuple[Any, tuple[Any, ...], int]] = [(value, (), 0)]
+    while waiting:
+        item, steps, depth = waiting.pop()
+        if not isinstance(item, (Mapping, list, tuple)):
+            continue
+        if depth == levels:
+            return _pointer(steps)
+        inner = list(item.items() if isinstance(item, Mapping) else enumerate(item))
+        # A place is its last step and the place above: copying the steps would take their square.
+        waiting += [(sub, (steps, key), depth + 1) for key, sub in reversed(inner)]
+    return None
+
+
+def _pointer(steps: tuple[Any, ...]) -> str:
+    keys: list[str] = []
+    while steps:
+        steps, key = steps
+        keys.append(pointer_step(str(key)))
+    return "".join(f"/{key}" for key in reversed(keys))
+
+
+class _TooDeepError(ValueError):
+    """JSON text is nested more deeply than is followed."""
 
 
 def decode_json(text: str) -> Any:
@@ -76,9 +105,19 @@ def decode_json(text: str) -> Any:
     try:
         value = json.loads(text, strict=False, parse_constant=_refuse_constant, parse_float=_finite)
     except RecursionError:
-        raise ValueError(f"it is nested more than {MAX_NESTING} levels deep") from None
+        raise _TooDeepError from None
+    except json.JSONDecodeError:
+        raise
+    except ValueError as error:
+        if "integer string conversion" in str(error):
+            raise ValueError("an integer has more than 4,300 digits") from None
+        raise
+    if "\\ud" not in text.lower():
+        return value
+    if is_nested_beyond(MAX_NESTING, value):
+        raise _TooDeepError
     # Half of a surrogate pair is no character, and no message could carry it on.
-    return jsonable(value) if "\\ud" in text.lower() else value
+    return jsonable(value)
 
 
 def _finite(text: str) -> float:
@@ -92,37 +131,50 @@ def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
-def _decode(text: str) -> Any:
+def _decode(text: str, *, quote: bool) -> Any:
     try:
         return decode_json(text)
     except json.JSONDecodeError as error:
-        if error.msg == "Extra data":
-            extra = shorten(text[error.pos :].strip(), _SHOWN)
-            raise ArgumentsError(
-                "The arguments are more than one JSON value; after the first came: "
-                f"{extra}. Send one JSON object a call."
-            ) from error
-        near = shorten(text[max(error.pos - 20, 0) : error.pos + 20], _SHOWN)
-        raise ArgumentsError(
-            f"The arguments are not JSON: {error.msg} at character {error.pos}, near {near!r}. "
-            "Send one JSON object."
-        ) from error
+        raise ArgumentsError(why_no_json(text, error, quote=quote)) from error
+    except _TooDeepError as error:
+        raise _too_deep("") from error
     except ValueError as error:
         raise ArgumentsError(
             f"The arguments are not JSON: {error}. Send one JSON object."
         ) from error
 
 
-def _too_deep() -> ArgumentsError:
+def _decode_inner(text: str, *, quote: bool) -> Any:
+    """What stands in a JSON text that holds the arguments once more as text."""
+    if text.lstrip()[:1] in ("{", "[", '"', "`"):
+        return _decode(text, quote=quote)
+    try:
+        return decode_json(text)
+    except ValueError as error:
+        raise ArgumentsError(
+            "The arguments are a text that is not JSON itself"
+            f"{': ' + brief_json(text, _SHOWN) if quote else ''}. Send one JSON object."
+        ) from error
+
+
+def _refuse_too_deep(value: Any) -> None:
+    place = place_beyond(MAX_NESTING, value)
+    if place is not None:
+        raise _too_deep(f", at {shorten(clean_text(place), _SHOWN)}")
+
+
+def _too_deep(where: str) -> ArgumentsError:
     return ArgumentsError(
-        f"The arguments are nested more than {MAX_NESTING} levels deep; send flatter ones."
+        f"The arguments are nested more than {MAX_NESTING} levels deep{where}; send flatter ones."
     )
 
 
-def _not_an_object(value: Any) -> ArgumentsError:
-    shown = shorten(json.dumps(jsonable(value), ensure_ascii=False), _SHOWN)
+def _not_an_object(value: Any, *, quote: bool) -> ArgumentsError:
+    came = f"{brief_json(value, _SHOWN)}" if quote else kind_of(value)
+    if isinstance(value, str):
+        came += " (a text: it was encoded as JSON once too often)"
     return ArgumentsError(
-        f"The arguments must be a JSON object, one key a parameter; what came is {shown}."
+        f"The arguments must be a JSON object, one key a parameter; what came is {came}."
     )
 
 

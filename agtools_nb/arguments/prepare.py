@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from agtools_nb.arguments.conversions import escaped
+from agtools_nb.arguments.faults import told
+from agtools_nb.arguments.findings import Findings
+from agtools_nb.arguments.message import error_text, how_to_call
 from agtools_nb.arguments.parse import parse_arguments
 from agtools_nb.arguments.plan import Plan, is_plain, plan_of
-from agtools_nb.arguments.validate import (
-    faults_in,
-    first_of_each_place,
-    got_text,
-    make_fault,
-    secret_parameters,
-    top_of,
-    without_value,
-)
+from agtools_nb.arguments.python_faults import all_faults
+from agtools_nb.arguments.secrets import Secrets
 from agtools_nb.calls import Change, Fault
 from agtools_nb.context import copied
 from agtools_nb.define import Tool
 from agtools_nb.define.wire import without_unset
 from agtools_nb.errors import ArgumentsError
-from agtools_nb.jsonable import clean_text, jsonable, shorten
-
-if TYPE_CHECKING:
-    from pydantic import ValidationError
+from agtools_nb.jsonable import jsonable
 
 
 # Not frozen: that makes it four times as dear, and one is made for each call.
@@ -75,7 +66,7 @@ def prepare(tool: Tool, raw: Any, *, omit_nulls: bool = False) -> Prepared:
     try:
         given = dict(raw) if is_plain(raw) else parse_arguments(raw)
     except ArgumentsError as error:
-        return Prepared(None, None, error=f"{error} {_how_to_call(tool)}")
+        return Prepared(None, None, error=f"{_reason(tool, raw, error)} {how_to_call(tool)}")
     return prepare_parsed(tool, plan_of(tool), given, omit_nulls=omit_nulls)
 
 
@@ -100,8 +91,8 @@ def prepare_parsed(
     values = plan.judged(coerced.value)
     if isinstance(values, dict):
         return _ready(plan, coerced.value, values, changes)
-    faults = first_of_each_place(_all_faults(plan, coerced.value, values))
-    return Prepared(coerced.value, None, changes, faults, _error_text(tool, faults))
+    faults, has_more = told(all_faults(coerced.value, Findings(plan.document), values))
+    return Prepared(coerced.value, None, changes, faults, error_text(tool, faults, has_more))
 
 
 def _without_unset(plan: Plan, given: dict[str, Any]) -> tuple[dict[str, Any], tuple[Change, ...]]:
@@ -133,49 +124,11 @@ def _ready(
     return Prepared(arguments, values, changes, defaulted=tuple(missing))
 
 
-def _all_faults(
-    plan: Plan, arguments: dict[str, Any], error: ValidationError | None
-) -> Iterator[Fault]:
-    """What the schema finds, then what only the Python types know (a validator, a date).
-
-    Pydantic tells of every branch of a union that did not fit, so it is heard
-    only about parameters that the schema finds nothing wrong with.
-    """
-    found = faults_in(arguments, plan.document)
-    yield from found
-    secret = secret_parameters(plan.document.schema)
-    judged = {top_of(fault.pointer) for fault in found}
-    details = error.errors(include_url=False, include_context=False) if error else ()
-    for detail in details:
-        pointer, value = _place(detail["loc"], arguments)
-        if top_of(pointer) in judged or (found and not pointer):
-            continue
-        message = detail["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
-        fault = make_fault(pointer, shorten(clean_text(message), 500), got_text(value))
-        yield without_value(fault) if top_of(pointer) in secret else fault
-
-
-def _place(loc: tuple[int | str, ...], arguments: Any) -> tuple[str, Any]:
-    """Pydantic's location as a JSON Pointer, and the value there.
-
-    Its locations also name branches of unions, which are no place in the
-    arguments: a step that leads nowhere is passed over.
-    """
-    pointer, value = "", arguments
-    for step in loc:
-        if isinstance(value, dict) and step in value:
-            pointer, value = f"{pointer}/{escaped(str(step))}", value[step]
-        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
-            pointer, value = f"{pointer}/{step}", value[step]
-    return pointer, value
-
-
-def _error_text(tool: Tool, faults: tuple[Fault, ...]) -> str:
-    count = f"{len(faults)} fault{'' if len(faults) == 1 else 's'}"
-    lines = [f"The arguments do not fit {tool.name} ({count}); it was not run."]
-    lines += [f"- {fault.message}" for fault in faults]
-    return "\n".join([*lines, _how_to_call(tool)])
-
-
-def _how_to_call(tool: Tool) -> str:
-    return f"Call it as {tool.usage}"
+def _reason(tool: Tool, raw: Any, error: ArgumentsError) -> str:
+    """Why the arguments could not be read; without a part of them if they may hold a secret."""
+    if Secrets(tool.input_schema).any:
+        try:
+            parse_arguments(raw, quote=False)
+        except ArgumentsError as quiet:
+            return str(quiet)
+    return str(error)

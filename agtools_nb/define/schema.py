@@ -42,6 +42,19 @@ class _Generator(GenerateJsonSchema):
         """Leave the order alone: :func:`_tidy` makes one for readers."""
         return value
 
+    def set_schema(self, schema: Any) -> JsonSchemaValue:
+        """Ask for no items without repeats: what repeats is taken, and is in the set once."""
+        return self._of_set(super().set_schema(schema))
+
+    def frozenset_schema(self, schema: Any) -> JsonSchemaValue:
+        """The same."""
+        return self._of_set(super().frozenset_schema(schema))
+
+    def _of_set(self, generated: JsonSchemaValue) -> JsonSchemaValue:
+        if self.mode == "validation":
+            generated.pop("uniqueItems", None)
+        return generated
+
     def default_schema(self, schema: Any) -> JsonSchemaValue:
         """Leave out a default that JSON cannot hold: infinity, a sentinel object."""
         generated = super().default_schema(schema)

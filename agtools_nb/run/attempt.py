@@ -17,8 +17,8 @@ from agtools_nb.arguments import (
     prepare,
     prepare_parsed,
     unchecked,
-    validate,
 )
+from agtools_nb.arguments.nearest import listed, nearest
 from agtools_nb.calls import Status, ToolCall, ToolResult
 from agtools_nb.context import ToolContext, copied
 from agtools_nb.define import Tool
@@ -30,15 +30,17 @@ from agtools_nb.errors import (
     UnknownToolError,
     UsageError,
 )
-from agtools_nb.jsonable import brief_repr, jsonable, shorten
+from agtools_nb.jsonable import brief_repr, shorten
 from agtools_nb.media import split
 from agtools_nb.run.binding import bound
 from agtools_nb.run.capture import CallOutput, current_output
 from agtools_nb.run.invoke import PLAIN, Invocation, RaisedElsewhereError, maybe_await
+from agtools_nb.run.results import result_fault
 from agtools_nb.run.setting import Setting
 from agtools_nb.run.words import STOPPED, error_text
 
 _log = logging.getLogger("agtools_nb")
+_MOST_TOOLS = 2_000  # characters of the names that are listed where a name is unknown
 
 
 class Attempt:
@@ -167,7 +169,7 @@ class Attempt:
         except BaseException as error:  # SystemExit in a tool must not end the kernel
             result = self.failed("error", error)
         if self.setting.after:
-            return await self._after(result)
+            return await self.told(result)
         return result
 
     async def _run(
@@ -314,19 +316,18 @@ class Attempt:
             )
 
     def _check_result(self, tool: Tool, value: Any) -> None:
-        schema = tool.response_schema
-        faults = () if schema is None else validate(jsonable(value), schema)
-        if faults:
+        fault = result_fault(tool, value)
+        if fault is not None:
             raise ToolError(
                 "bad_result",
-                f"{tool.name} ran, but what it returned does not fit its response schema: "
-                + "; ".join(fault.message for fault in faults)
-                + f". It returned {brief_repr(value)}.",
+                f"{tool.name} ran, but what it returned does not fit its response schema: {fault}. "
+                f"It returned {brief_repr(value)}.",
                 category="author",
                 hint="This is a mistake in the tool, not in the call.",
             )
 
-    async def _after(self, result: ToolResult) -> ToolResult:
+    async def told(self, result: ToolResult) -> ToolResult:
+        """Tell the hooks of a result, and return the one to answer with."""
         for hook in self.setting.after:
             try:
                 changed = await maybe_await(hook(self.call, result))
@@ -348,8 +349,11 @@ class Attempt:
         )
 
     def _unknown(self) -> str:
-        known = ", ".join(self._known) if self._known else "none"
-        return f"There is no tool named {shorten(str(self._asked.name), 80)!r}. Tools: {known}."
+        name = str(self._asked.name)
+        close = nearest(name, self._known)
+        remark = f"; did you mean {close!r}?" if close else "."
+        known = listed(name, self._known, _MOST_TOOLS)
+        return f"There is no tool named {shorten(name, 80)!r}{remark} Tools: {known}."
 
     def _result(
         self,

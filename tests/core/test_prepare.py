@@ -144,14 +144,14 @@ class TestReading:
             ("5", "must be a JSON object"),
             ('"text"', "not JSON"),
             ("null", "must be a JSON object"),
-            ("count=1", "not JSON: Expecting value at character 0"),
+            ("count=1", "not JSON: they do not begin with {, at character 0"),
             (
                 '{"count": 1}{"count": 2}',
                 'more than one JSON value; after the first came: {"count": 2}',
             ),
             ('{"count": 1', "not JSON"),
             ('{"count": NaN}', "NaN is not JSON"),
-            ("[" * 200_000, "nested more than 200 levels"),
+            ("[" * 200_000, "nested more than 64 levels"),
             ('{"count": ' + "9" * 5000 + "}", "not JSON"),
         ],
         ids=lambda item: str(item)[:30],
@@ -345,7 +345,7 @@ class TestNothingHangs:
     def test_many_items_that_must_differ(self) -> None:
         schema = {"type": "array", "uniqueItems": True}
         assert validate([{"a": n} for n in range(5_000)], schema) == ()
-        assert validate([1, 2, 1], schema)[0].expected == "without repeats"
+        assert validate([1, 2, 1], schema)[0].expected == "items without repeats"
 
 
 @pytest.mark.parametrize(

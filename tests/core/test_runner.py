@@ -125,7 +125,7 @@ class TestResults:
 
     def test_an_unknown_tool_is_an_error_that_lists_those_there_are(self) -> None:
         results = process(ToolRunner([ok]), [("okk", {"n": 1}), ("ok", {"n": 2})])
-        assert results[0].error == "There is no tool named 'okk'. Tools: ok."
+        assert results[0].error == "There is no tool named 'okk'; did you mean 'ok'? Tools: ok."
         assert results[0].status == "invalid"
         assert results[1].result == "ok2"
 

@@ -1,0 +1,78 @@
+"""Which values are secret: theirs are never shown, at any place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from agtools_nb.arguments.conversions import escaped
+from agtools_nb.arguments.faults import HIDDEN, got_text, top_of
+from agtools_nb.jsonable import jsonable
+
+_SHARED = ("$defs", "definitions")
+
+
+class Secrets:
+    """The secrets among the arguments of one schema.
+
+    A schema marks them by ``writeOnly`` or ``"format": "password"``. A parameter that
+    holds one anywhere is secret as a whole.
+
+    Args:
+        schema: The root schema.
+
+    Attributes:
+        parameters: The parameters that are secret, as steps of a JSON Pointer.
+        any: Whether there are any secrets.
+    """
+
+    def __init__(self, schema: Any) -> None:
+        self.parameters: frozenset[str] = frozenset()
+        self._whole = False
+        if isinstance(schema, dict):
+            shared = any(_is_marked(schema.get(key)) for key in _SHARED)
+            properties = schema.get("properties")
+            properties = properties if isinstance(properties, dict) else {}
+            self.parameters = frozenset(
+                escaped(str(name)) for name, sub in properties.items() if _holds(sub, shared)
+            )
+            rest = {key: schema[key] for key in schema if key not in ("properties", *_SHARED)}
+            self._whole = _holds(rest, shared)
+        self.any = self._whole or bool(self.parameters)
+
+    def hide(self, pointer: str) -> bool:
+        """Whether what stands at ``pointer`` must not be shown."""
+        if self._whole:
+            return True
+        return top_of(pointer) in self.parameters if pointer else self.any
+
+    def got(self, pointer: str, value: Any) -> str:
+        """What came at a place, in words."""
+        return HIDDEN if self.hide(pointer) else got_text(value)
+
+
+def quotes(text: str, value: Any) -> bool:
+    """Whether ``text`` holds any of the texts or numbers in ``value``."""
+    return any(leaf in text for leaf in _leaves(value))
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            waiting += [*one.keys(), *one.values()]
+        elif isinstance(one, list):
+            waiting += one
+        elif one not in (None, True, False, ""):
+            yield str(jsonable(one))
+
+
+def _holds(schema: Any, shared: bool) -> bool:
+    return _is_marked(schema) or (shared and '"$ref"' in json.dumps(jsonable(schema)))
+
+
+def _is_marked(schema: Any) -> bool:
+    text = json.dumps(jsonable(schema))
+    return '"writeOnly": true' in text or '"format": "password"' in text
