@@ -152,7 +152,7 @@ class TestMoreThanOneValue:
             ('{"text": "S"}{"text": "S"}', '{"text": "S"}'),
             ('{"text": "S"}{"text": "T"}', '{"text": "T"}'),
             ('{"text": "S"}\n\n{"text"', '{"text"'),
-            ('{"text": "S"}}', "}"),
+            ('{"text": "S"}}', "a closing bracket too many"),
             ('{"text": "S"}</tool_call>', "</tool_call>"),
             ('{"text": "S"},', ","),
         ],
