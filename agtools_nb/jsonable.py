@@ -30,6 +30,8 @@ exception                     ``{"error": type, "message": text}``
 anything else                 its ``repr``, cut at 2,000 characters
 a container inside itself     the text ``"<cycle: dict>"``
 nesting deeper than 64        the text ``"<too deep: list>"``
+more than a million items     the text ``"<too large: list>"`` for what is beyond
+keys that are equal as text   the later ones with their type: ``"null (NoneType)"``
 text with lone surrogates     the surrogates as ``\udXXX`` escapes
 integer of over 4,000 digits  hexadecimal text
 ============================  =====================================================
@@ -45,6 +47,7 @@ import datetime as dt
 import decimal
 import enum
 import fractions
+import itertools
 import json
 import math
 import pathlib
@@ -55,6 +58,7 @@ from collections.abc import ItemsView, KeysView, Mapping, ValuesView
 from typing import Any
 
 MAX_DEPTH = 64
+MAX_ITEMS = 1_000_000
 REPR_LIMIT = 2_000
 # Python refuses to print integers of more than 4,300 digits; 13,000 bits stay below that.
 _MAX_INT_BITS = 13_000
@@ -76,7 +80,21 @@ _OWN_FAULTS = (Exception, SystemExit, GeneratorExit)
 
 def jsonable(value: Any) -> Any:
     """Return ``value`` in the JSON form of the table above. Never raises."""
-    return _convert(value, ())
+    return _convert(value, (_Count(),))
+
+
+class _Count:
+    """Items that may still be converted; stands first in the path to a value."""
+
+    __slots__ = ("left",)
+
+    def __init__(self) -> None:
+        self.left = MAX_ITEMS
+
+    def __eq__(self, other: object) -> bool:
+        return False  # the rest of the path are ids of containers
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 def json_text(value: Any, *, indent: int | None = None) -> str:
@@ -119,7 +137,11 @@ def brief_repr(value: Any) -> str:
         return safe_repr(value, 200)
 
 
-def _convert(value: Any, parents: tuple[int, ...]) -> Any:
+# A count of items, then the ids of the containers that a value is in.
+_Path = tuple[Any, ...]
+
+
+def _convert(value: Any, parents: _Path) -> Any:
     if value is None or value is True or value is False:
         return value
     kind = type(value)
@@ -135,7 +157,7 @@ def _convert(value: Any, parents: tuple[int, ...]) -> Any:
         return safe_repr(value)
 
 
-def _structured(value: Any, parents: tuple[int, ...]) -> Any:
+def _structured(value: Any, parents: _Path) -> Any:
     if isinstance(value, enum.Enum):
         return _convert(value.value, parents)
     if isinstance(value, (Mapping, list, tuple, set, frozenset)):
@@ -168,36 +190,64 @@ def _scalar(value: str | float) -> Any:
     return _integer(int(value)) if isinstance(value, int) else _number(float(value))
 
 
-def _container(value: Any, parents: tuple[int, ...]) -> Any:
+def _container(value: Any, parents: _Path) -> Any:
     if id(value) in parents:
         return f"<cycle: {type(value).__name__}>"
-    if len(parents) >= MAX_DEPTH:
+    if len(parents) > MAX_DEPTH:
         return f"<too deep: {type(value).__name__}>"
+    # A container that stands in two places counts twice: so it does in the text.
+    parents[0].left -= len(value)
+    if parents[0].left < 0:
+        return f"<too large: {type(value).__name__}>"
     inner = (*parents, id(value))
     if isinstance(value, Mapping):
-        return {_key(key): _convert(item, inner) for key, item in value.items()}
+        return _mapping(value, inner)
     if isinstance(value, (set, frozenset)):
         value = _sorted(value)
     return [_convert(item, inner) for item in value]
 
 
-def _object(value: Any, parents: tuple[int, ...]) -> Any:
+def _mapping(value: Mapping[Any, Any], inner: _Path) -> dict[str, Any]:
+    built: dict[str, Any] = {}
+    for key, item in value.items():
+        name = _key(key)
+        if name in built:
+            # None beside "null": neither may be lost.
+            name = _free_name(f"{name} ({type(key).__name__})", built)
+        built[name] = _convert(item, inner)
+    return built
+
+
+def _free_name(name: str, taken: Mapping[str, Any]) -> str:
+    names = itertools.chain([name], (f"{name} {number}" for number in itertools.count(2)))
+    return next(one for one in names if one not in taken)
+
+
+def _object(value: Any, parents: _Path) -> Any:
     """Objects that know a form of their own: models, dataclasses, NumPy, pandas."""
     if isinstance(value, type):
         return safe_repr(value)
-    if id(value) in parents or len(parents) >= MAX_DEPTH:
+    if id(value) in parents or len(parents) > MAX_DEPTH:
         return safe_repr(value)
     inner = (*parents, id(value))
     kind = type(value)
     if callable(getattr(kind, "_agtools_json_", None)):
         return _convert(value._agtools_json_(), inner)
     if callable(getattr(value, "model_dump", None)):
-        return _convert(value.model_dump(), inner)
+        return _convert(_dumped(value), inner)
     fields = _field_names(value)
     if fields is not None:
         return {name: _convert(getattr(value, name), inner) for name in fields}
     form = _FORMS_BY_MODULE.get(kind.__module__.partition(".")[0])
     return safe_repr(value) if form is None else form(value, inner)
+
+
+def _dumped(model: Any) -> Any:
+    """The fields of a model under the names that its JSON Schema has."""
+    try:
+        return model.model_dump(by_alias=True)
+    except TypeError:  # it only has a method of that name
+        return model.model_dump()
 
 
 def _field_names(value: Any) -> list[str] | None:
@@ -214,13 +264,13 @@ def _field_names(value: Any) -> list[str] | None:
     return list(vars(value)) if kind is types.SimpleNamespace else None
 
 
-def _numpy(value: Any, parents: tuple[int, ...]) -> Any:
+def _numpy(value: Any, parents: _Path) -> Any:
     if getattr(value, "dtype", None) is not None and value.dtype.kind in "mM":
         return _numpy_times(value, parents)
     return _listed(value, parents)
 
 
-def _numpy_times(value: Any, parents: tuple[int, ...]) -> Any:
+def _numpy_times(value: Any, parents: _Path) -> Any:
     """Dates and durations; in nanoseconds, ``tolist`` would make plain numbers of them."""
     if value.dtype.kind == "m":
         return _convert(value.astype("timedelta64[us]").tolist(), parents)
@@ -234,7 +284,7 @@ def _without_nat(texts: Any) -> Any:
     return None if texts == "NaT" else texts
 
 
-def _pandas(value: Any, parents: tuple[int, ...]) -> Any:
+def _pandas(value: Any, parents: _Path) -> Any:
     name = type(value).__name__
     if name == "NAType":
         return None
@@ -270,18 +320,18 @@ def _own_index(index: Any) -> tuple[list[str], list[list[Any]]]:
     return names, [index.get_level_values(number).tolist() for number in range(len(labels))]
 
 
-def _polars(value: Any, parents: tuple[int, ...]) -> Any:
+def _polars(value: Any, parents: _Path) -> Any:
     for method in ("to_dicts", "to_pylist", "to_list"):
         if callable(getattr(type(value), method, None)):
             return _convert(getattr(value, method)(), parents)
     return safe_repr(value)
 
 
-def _text(value: Any, parents: tuple[int, ...]) -> str:
+def _text(value: Any, parents: _Path) -> str:
     return clean_text(str(value))
 
 
-def _listed(value: Any, parents: tuple[int, ...], other: Any = safe_repr) -> Any:
+def _listed(value: Any, parents: _Path, other: Any = safe_repr) -> Any:
     if callable(getattr(value, "tolist", None)):
         return _convert(value.tolist(), parents)
     return clean_text(other(value))

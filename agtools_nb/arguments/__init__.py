@@ -1,6 +1,7 @@
 """From what a model sent to what the function gets."""
 
 from agtools_nb.arguments.coerce import Coerced, coerce
+from agtools_nb.arguments.direct import direct_validator
 from agtools_nb.arguments.parse import parse_arguments
 from agtools_nb.arguments.plan import Plan, is_plain, plan_of
 from agtools_nb.arguments.prepare import Prepared, prepare, prepare_parsed, unchecked
@@ -11,6 +12,7 @@ __all__ = [
     "Plan",
     "Prepared",
     "coerce",
+    "direct_validator",
     "is_plain",
     "parse_arguments",
     "plan_of",

@@ -46,7 +46,7 @@ class Compiler:
         for node in walk(root):
             if node is not root and {"$id", "id"} & node.keys() and "$ref" not in node:
                 raise UncompiledError("$id")
-        self._closing = _closing_references(root)
+        self._closing = closing_references(root)
 
     def compile(self, schema: Any) -> Check:
         """Return the check of a schema of this document.
@@ -244,7 +244,7 @@ _ARRAYS = frozenset(
 _BRANCHES = frozenset(("allOf", "anyOf", "oneOf", "not", "if"))
 
 
-def _closing_references(root: Any) -> set[int]:
+def closing_references(root: Any) -> set[int]:
     """Ids of the schemas whose ``$ref`` leads a value back to where it came from at once.
 
     Such a reference says nothing, and following it would not end. What else the

@@ -146,7 +146,8 @@ class Coercion:
         # What one schema asks of a value's type and of its members never disagrees.
         is_sure = not _WIDE & schema.keys()
         is_object = schema.get("type") == "object" and not {"enum", "const"} & schema.keys()
-        late.node = steps[0] if len(steps) == 1 else _in_turn(steps, is_sure, is_object)
+        one = len(steps) == 1 and "if" not in schema
+        late.node = steps[0] if one else _in_turn(steps, is_sure, is_object)
         self._made[id(schema)] = (schema, late.node)
         return late.node
 

@@ -16,6 +16,7 @@ from agtools_nb.arguments.checker import (
     Check,
     Compiler,
     UncompiledError,
+    closing_references,
     is_without_repeats,
 )
 from agtools_nb.arguments.patterns import found_in
@@ -83,6 +84,9 @@ class Document:
 
     def errors(self, value: Any, schema: Any = None) -> Iterator[ValidationError]:
         """Yield what does not fit, in the order of the schema."""
+        if self._is_circular:
+            # jsonschema would go round until the stack is full.
+            return
         try:
             validator = self._validator
             if schema is not None:
@@ -129,6 +133,14 @@ class Document:
             return None if compiler is None else compiler.compile(schema)
         except (UncompiledError, RecursionError, TypeError):
             return None
+
+    @functools.cached_property
+    def _is_circular(self) -> bool:
+        """Whether a reference leads a value back to where it came from at once."""
+        try:
+            return bool(closing_references(self.schema))
+        except RecursionError:
+            return True
 
     @functools.cached_property
     def _compiler(self) -> Compiler | None:

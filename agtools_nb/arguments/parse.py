@@ -54,17 +54,22 @@ def parse_arguments(raw: Any, *, quote: bool = True) -> dict[str, Any]:
 
 def is_nested_beyond(levels: int, value: Any) -> bool:
     """Whether containers hold containers more than ``levels`` deep; in linear time."""
-    level = [value]
+    level = [value] if isinstance(value, _CONTAINERS) else []
     for _ in range(levels):
-        level = [
-            inner
+        # By id: one container may stand in many places, and in itself.
+        found = {
+            id(inner): inner
             for item in level
-            if isinstance(item, (Mapping, list, tuple))
             for inner in (item.values() if isinstance(item, Mapping) else item)
-        ]
-        if not level:
+            if isinstance(inner, _CONTAINERS)
+        }
+        if not found:
             return False
-    return any(isinstance(item, (Mapping, list, tuple)) for item in level)
+        level = list(found.values())
+    return bool(level)
+
+
+_CONTAINERS = (Mapping, list, tuple)
 
 
 def place_beyond(levels: int, value: Any) -> str | None:
@@ -72,10 +77,12 @@ def place_beyond(levels: int, value: Any) -> str | None:
     if not is_nested_beyond(levels, value):
         return None
     waiting: list[tuple[Any, tuple[Any, ...], int]] = [(value, (), 0)]
+    seen: set[tuple[int, int]] = set()
     while waiting:
         item, steps, depth = waiting.pop()
-        if not isinstance(item, (Mapping, list, tuple)):
+        if not isinstance(item, _CONTAINERS) or (id(item), depth) in seen:
             continue
+        seen.add((id(item), depth))
         if depth == levels:
             return _pointer(steps)
         inner = list(item.items() if isinstance(item, Mapping) else enumerate(item))

@@ -162,6 +162,11 @@ class Tool:
         """
         return self._built[0]
 
+    @property
+    def given_response_schema(self) -> dict[str, Any] | None:
+        """The ``response_schema=`` option; ``None`` if there was none."""
+        return None if self._options.get("response_schema") is None else self.response_schema
+
     @cached_property
     def response_schema(self) -> dict[str, Any] | None:
         """JSON Schema of the result: as given, else from the return annotation, else ``None``.

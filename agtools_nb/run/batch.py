@@ -63,6 +63,7 @@ class Batch:
         self._turn: asyncio.Semaphore | None = None
         self._workers: Workers | None = None
         self._is_stopped = False
+        self._cut_short: list[int] = []
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
@@ -93,9 +94,17 @@ class Batch:
         for index, result in enumerate(self.results):
             if result is None:
                 self._settle(index, None)
+        await self._tell_of_stopped()
         if cancelled:
             raise asyncio.CancelledError
         return [result for result in self.results if result is not None]
+
+    async def _tell_of_stopped(self) -> None:
+        """Hooks hear of calls that were stopped, too: they may have done half their work."""
+        for index in self._cut_short:
+            result = self.results[index]
+            if result is not None:
+                self.results[index] = await self.attempts[index].told(result)
 
     def stop(self) -> None:
         """Cancel every call that has no result yet. Call it on the loop's thread.
@@ -175,6 +184,7 @@ class Batch:
             return
         if result is None:
             result = self.attempts[index].stopped(note)
+            self._cut_short.append(index)
         self.results[index] = result
         if self.attempts[index].is_interrupted:
             self.stop()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import secrets
-from collections.abc import Mapping
+from collections.abc import AsyncIterable, Iterable, Mapping
 from typing import Any
 
 from agtools_nb.arguments import is_plain
@@ -42,6 +42,20 @@ def as_call(call: Any) -> ToolCall:
     if isinstance(call, (tuple, list)) and 1 <= len(call) <= 2 and isinstance(call[0], str):
         return ToolCall(*call)
     raise _not_a_call(call)
+
+
+def checked_calls(calls: Any) -> Any:
+    """Calls as given.
+
+    Raises:
+        UsageError: It is one call, or nothing that holds calls.
+    """
+    is_pair = isinstance(calls, tuple) and len(calls) <= 2 and isinstance(next(iter(calls), 0), str)
+    if is_pair or isinstance(calls, (ToolCall, Mapping, str)):
+        raise UsageError(f"give a list of calls: [{brief_repr(calls)}]")
+    if not isinstance(calls, (Iterable, AsyncIterable)):
+        raise UsageError(f"{brief_repr(calls)} holds no calls; give a list of them")
+    return calls
 
 
 # A call, a copy of its arguments that nobody else can change, whether that is a dict of scalars,

@@ -20,7 +20,7 @@ from agtools_nb.run.attempt import Attempt, is_cancelled
 from agtools_nb.run.batch import Batch, Observer
 from agtools_nb.run.bounds import checked_concurrency, checked_seconds
 from agtools_nb.run.invoke import PLAIN, Invocation
-from agtools_nb.run.numbering import Call, Numbering, Read, read_call
+from agtools_nb.run.numbering import Call, Numbering, Read, checked_calls, read_call
 from agtools_nb.run.public import public_callable
 from agtools_nb.run.setting import After, Before, ExecutorChoice, Setting
 from agtools_nb.run.strategy import Strategy, as_strategy
@@ -111,25 +111,33 @@ class ToolRunner:
     def before(self, hook: Before) -> Before:
         """Call ``hook(call, arguments)`` before each tool runs; usable as a decorator.
 
-        It is told the arguments as the tool will get them, and may be async. If it
-        raises, the tool is not run and the call answers with the error; raise a
-        :class:`ToolError` to say why in words for the model.
+        It is told a copy of the arguments as the tool will get them, and may be async;
+        a timeout does not count its time. If it raises, the tool is not run and the call
+        answers with the error; raise a :class:`ToolError` to say why in words for the model.
 
         Returns:
             The hook.
+
+        Raises:
+            UsageError: It cannot be called.
         """
+        _check_hook(hook)
         self._set(before=(*self._setting.before, hook))
         return hook
 
     def after(self, hook: After) -> After:
-        """Call ``hook(call, result)`` after each call; usable as a decorator.
+        """Call ``hook(call, result)`` after each call, also a stopped one; usable as a decorator.
 
         It may be async, and may return another ``ToolResult`` to answer with. If it
         raises, that is logged and the result stays.
 
         Returns:
             The hook.
+
+        Raises:
+            UsageError: It cannot be called.
         """
+        _check_hook(hook)
         self._set(after=(*self._setting.after, hook))
         return hook
 
@@ -274,7 +282,8 @@ class ToolRunner:
             One result a call, in call order.
 
         Raises:
-            UsageError: There is no such strategy, or a bound is out of range.
+            UsageError: It is one call instead of a list, there is no such strategy, or a
+                bound is out of range.
             asyncio.CancelledError: The waiting task was cancelled; all calls were
                 stopped first.
         """
@@ -298,7 +307,7 @@ class ToolRunner:
         what happens while it happens.
         """
         return Batch(
-            self._attempts(list(calls), timeout),
+            self._attempts(calls, timeout),
             observers,
             self.max_concurrency if max_concurrency is None else max_concurrency,
             self.strategy if strategy is None else as_strategy(strategy),
@@ -339,7 +348,11 @@ class ToolRunner:
 
         alone = self.strategy is Strategy.AUTO
         return stream_results(
-            calls, attempt, numbering.forget, MAX_OPEN if limit is None else limit, alone
+            checked_calls(calls),
+            attempt,
+            numbering.forget,
+            MAX_OPEN if limit is None else limit,
+            alone,
         )
 
     def get_public_callable(self, name: str) -> Callable[..., Any]:
@@ -358,9 +371,9 @@ class ToolRunner:
             return self._setting
         return replace(self._setting, timeout=checked_seconds(seconds))
 
-    def _attempts(self, calls: Sequence[Any], seconds: float | None = None) -> list[Attempt]:
+    def _attempts(self, calls: Iterable[Any], seconds: float | None = None) -> list[Attempt]:
         """One attempt a call. What is no call gets one too, so that its siblings run."""
-        read = [read_call(call) for call in calls]
+        read = [read_call(call) for call in checked_calls(calls)]
         numbering = Numbering({call.id for call, *_ in read if isinstance(call.id, str)})
         setting, known = self._setting_for(seconds), self.tool_names
         return [
@@ -379,6 +392,11 @@ class ToolRunner:
         call_id, notes = numbering.numbered(call.id)
         tool = self._tools.get(call.name)
         return Attempt(call, args, call_id, tool, known, setting, notes, index, plain, refusal)
+
+
+def _check_hook(hook: Any) -> None:
+    if not callable(hook):
+        raise UsageError(f"a hook must be a function, not {brief_repr(hook)}")
 
 
 def _checked_executor(executor: ExecutorChoice | None) -> ExecutorChoice | None:

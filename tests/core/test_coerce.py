@@ -204,6 +204,12 @@ def test_it_reaches_everywhere() -> None:
     assert changed["/tree/kids/0/v"] == ("2", 2, "text to integer")
 
 
+def test_a_condition_that_undoes_itself_changes_nothing() -> None:
+    schema = {"if": {"type": "string"}, "then": {"type": "integer"}, "else": {"type": "string"}}
+    assert coerce("3", schema).value == "3"
+    assert coerce("3", schema).changes == ()
+
+
 def test_pointers_escape_keys() -> None:
     found = coerce({"a/b~c": "1"}, {"properties": {"a/b~c": INTEGER}})
     assert [change.pointer for change in found.changes] == ["/a~1b~0c"]

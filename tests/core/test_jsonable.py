@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from agtools_nb.jsonable import brief_repr, json_text, jsonable
 
@@ -253,3 +253,33 @@ def test_reading_uses_nothing_up() -> None:
     numbers = (n for n in range(3))
     assert jsonable(numbers).startswith("<generator object")
     assert list(numbers) == [0, 1, 2]
+
+
+def test_parts_that_are_shared_over_and_over_are_cut() -> None:
+    value: list[Any] = [1]
+    for _ in range(40):
+        value = [value, value]
+    text = json_text(value)
+    assert "<too large: list>" in text
+    assert len(text) < 50_000_000
+
+
+def test_keys_that_are_equal_as_text_are_all_kept() -> None:
+    found = jsonable({None: 1, "null": 2, True: 3, "true": 4, 1: 5, "1": 6, 1.5: 7, "1.5": 8})
+    assert sorted(found.values()) == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert found["null (str)"] == 2
+
+
+def test_a_model_is_shown_under_the_names_of_its_schema() -> None:
+    class Named(BaseModel):
+        the_name: str = Field(alias="theName")
+
+    assert jsonable(Named(theName="x")) == {"theName": "x"}
+
+
+def test_an_object_with_a_method_that_only_looks_like_a_models() -> None:
+    class Other:
+        def model_dump(self) -> dict[str, int]:
+            return {"a": 1}
+
+    assert jsonable(Other()) == {"a": 1}

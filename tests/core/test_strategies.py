@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from pydantic import BaseModel, Field
 
 from agtools_nb import (
+    Media,
     Strategy,
     ToolCall,
     ToolContext,
@@ -55,6 +57,11 @@ class Stage:
         self.events.append(f"end {what}")
         self.now -= 1
         return n
+
+
+@tool
+async def add(a: int, b: int = 2) -> int:
+    return a + b
 
 
 CALLS = [("change", {"n": 0}), ("look", {"n": 1}), ("peek", {"n": 2}), ("look", {"n": 3})]
@@ -152,6 +159,17 @@ async def save() -> str:
     return "saved"
 
 
+@pytest.mark.parametrize(
+    "calls",
+    [{"name": "add", "args": {}}, ToolCall("add"), ("add", {"a": 1}), "add", 5, None],
+    ids=lambda value: type(value).__name__,
+)
+def test_one_call_instead_of_a_list_is_said(calls: Any) -> None:
+    for run in (ToolRunner([add]).batch, ToolRunner([add]).stream):
+        with pytest.raises(UsageError, match="give a list of"):
+            run(calls)
+
+
 @pytest.mark.parametrize("seconds", [0, -1, float("nan"), "abc", 10**400])
 def test_a_bad_time_limit_of_one_call_is_said_to_its_user_and_nothing_runs(seconds: Any) -> None:
     ran = []
@@ -199,11 +217,6 @@ class TestScopes:
 
         [result] = asyncio.run(ToolRunner([needs]).process_tool_calls([("needs", {"n": "y"})]))
         assert result.status == "invalid"
-
-
-@tool
-async def add(a: int, b: int = 2) -> int:
-    return a + b
 
 
 class TestHooks:
@@ -292,6 +305,31 @@ class TestHooks:
         assert first.arguments == {"items": [1], "more": {}}
         assert second.result == second.arguments == {"a": [1]}
 
+    def test_after_hears_of_calls_that_were_stopped(self) -> None:
+        seen = []
+
+        @tool
+        async def hang() -> None:
+            await asyncio.Event().wait()
+
+        async def main() -> None:
+            runner = ToolRunner([hang, add])
+            runner.after(lambda call, result: seen.append((call.name, result.status)))
+            batch = runner.batch([("hang",), ("add", {"a": 1})])
+            running = asyncio.create_task(batch.run())
+            while not seen:
+                await asyncio.sleep(0)
+            batch.stop()
+            await running
+
+        asyncio.run(main())
+        assert seen == [("add", "ok"), ("hang", "cancelled")]
+
+    def test_what_is_no_function_is_no_hook(self) -> None:
+        for register in (ToolRunner().before, ToolRunner().after):
+            with pytest.raises(UsageError, match="a hook must be a function, not 5"):
+                register(5)  # type: ignore[arg-type]
+
     def test_what_answers_a_call_keeps_its_place_and_id(self) -> None:
         runner = ToolRunner([add])
         runner.after(lambda call, result: ToolResult("other", result=5))
@@ -331,8 +369,52 @@ class TestCheckedResults:
         )
         assert fits.result == []
         assert fails.status == "error"
-        assert "does not fit its response schema: /0: expected an integer" in str(fails.error)
+        assert "does not fit its response schema: /0: Input should be a valid integer" in str(
+            fails.error
+        )
         assert "a mistake in the tool, not in the call" in str(fails.error)
+
+    def test_what_fits_its_annotation_is_right_whatever_its_json_looks_like(self) -> None:
+        class Named(BaseModel):
+            the_name: str = Field(alias="theName")
+
+        def named() -> Named:
+            return Named(theName="x")
+
+        def as_dict() -> Named:
+            return {"theName": "x"}  # type: ignore[return-value]
+
+        def data() -> list[bytes]:
+            return [b"x"]
+
+        def picture() -> Media:
+            return Media("image/png", b"x")
+
+        def number() -> float:
+            return float("nan")
+
+        def some() -> Iterator[int]:
+            yield 1
+
+        def anything():
+            return object()
+
+        tools = [named, as_dict, data, picture, number, some, anything]
+        runner = ToolRunner(tools, check_results=True)
+        results = asyncio.run(runner.process_tool_calls([(fn.__name__,) for fn in tools]))
+        assert [result.error for result in results] == [None] * len(tools)
+
+    def test_a_schema_that_was_given_is_asked_about_the_json_form(self) -> None:
+        @tool(response_schema={"type": "object", "properties": {"n": {"type": "integer"}}})
+        async def made(n: Any) -> Any:
+            return {"n": n}
+
+        runner = ToolRunner([made], check_results=True)
+        fits, fails = asyncio.run(
+            runner.process_tool_calls([("made", {"n": 1}), ("made", {"n": "x"})])
+        )
+        assert fits.ok
+        assert "/n: expected an integer" in str(fails.error)
 
     def test_results_are_not_checked_unless_asked(self) -> None:
         assert asyncio.run(ToolRunner([wrong]).execute("wrong", n=1)) == ["1"]
