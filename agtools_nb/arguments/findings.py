@@ -174,14 +174,14 @@ class Findings:
         return Fault(f"{pointer}/{escaped(key)}", fault.expected, fault.got, fault.message)
 
     def _missing(self, error: ValidationError, pointer: str, schema: Any) -> Iterator[Fault]:
-        for name in cast("Any", error.validator_value):
+        for name in _texts(error.validator_value):
             if name not in cast("Any", error.instance):
                 yield self._absent(pointer, name, schema, "it is required")
 
     def _dependent(self, error: ValidationError, pointer: str, schema: Any) -> Iterator[Fault]:
         value, asked = cast("Any", error.instance), cast("Any", error.validator_value)
-        for name, others in asked.items():
-            for other in others if name in value and isinstance(others, list) else ():
+        for name, others in asked.items() if isinstance(asked, dict) else ():
+            for other in _texts(others) if name in value else ():
                 if other not in value:
                     yield self._absent(
                         pointer, other, schema, f"it is required beside {shorten(name, 60)}"
@@ -189,7 +189,7 @@ class Findings:
 
     def _absent(self, pointer: str, name: str, schema: Any, why: str) -> Fault:
         expected = self._expected(_property(schema, name))
-        return make_fault(f"{pointer}/{escaped(str(name))}", expected, "nothing", f" ({why})")
+        return make_fault(f"{pointer}/{escaped(name)}", expected, "nothing", f" ({why})")
 
     def _unknown(self, error: ValidationError, pointer: str, schema: Any) -> Iterator[Fault]:
         instance = cast("Any", error.instance)
@@ -238,6 +238,11 @@ _SEVERAL: dict[str, _Several] = {
 
 def _pointer(error: ValidationError) -> str:
     return "".join(f"/{escaped(str(step))}" for step in error.absolute_path)
+
+
+def _texts(names: Any) -> list[str]:
+    """The names in a list; a broken schema may hold what is none."""
+    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
 def _property(schema: Any, name: str) -> Any:

@@ -403,6 +403,23 @@ class TestKeywords:
         [said] = sentences(value, schema)
         assert said.startswith(says)
 
+    @pytest.mark.parametrize(
+        "schema",
+        [
+            {"required": [None, []]},
+            {"required": ["a", 1]},
+            {"dependentRequired": {"k": [None, "a"]}},
+            {"not": {"required": 1}},
+            {"contains": 1, "items": {"prefixItems": 1}},
+            {"anyOf": [{"properties": 1, "required": ["a"]}, {"required": ["b"]}]},
+        ],
+        ids=str,
+    )
+    def test_broken_schemas_do_no_harm(self, schema: Any) -> None:
+        for value in ({"k": 1}, [None], None):
+            for fault in validate(value, schema):
+                assert fault.message
+
     def test_each_missing_neighbour_is_a_fault_of_its_own(self) -> None:
         schema = {"dependentRequired": {"a": ["b", "c"], "q": ["r"]}}
         assert [fault.pointer for fault in validate({"a": 1, "c": 1}, schema)] == ["/b"]
