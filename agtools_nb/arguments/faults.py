@@ -11,7 +11,7 @@ from agtools_nb.calls import Fault
 from agtools_nb.jsonable import clean_text, jsonable, shorten
 
 MAX_FAULTS = 20
-HIDDEN = "something else (not shown)"
+HIDDEN = "(not shown)"
 """What stands for a value that is secret."""
 _SHOWN = 60
 _PLACE_SHOWN = 200

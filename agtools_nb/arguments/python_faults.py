@@ -55,7 +55,7 @@ def _fault(detail: Any, pointer: str, value: Any, findings: Findings) -> Fault:
     is_secret = findings.secrets.hide(pointer)
     got = findings.got(pointer, value)
     if detail["loc"] and detail["loc"][-1] == "[key]":
-        got = HIDDEN if is_secret else f"the key {brief_json(detail['input'], 60)}"
+        got = f"a key {HIDDEN}" if is_secret else f"the key {brief_json(detail['input'], 60)}"
     kind, message = detail["type"], " ".join(clean_text(str(detail["msg"])).split())
     for start, form, words in _FORMS:
         if kind.startswith(start) and not kind.startswith(_NOT_FORMS):

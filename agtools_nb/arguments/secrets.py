@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from agtools_nb.arguments.conversions import escaped
-from agtools_nb.arguments.faults import HIDDEN, got_text, top_of
+from agtools_nb.arguments.faults import HIDDEN, got_text, kind_of, top_of
 from agtools_nb.jsonable import jsonable
 
 _SHARED = ("$defs", "definitions")
@@ -49,7 +49,9 @@ class Secrets:
 
     def got(self, pointer: str, value: Any) -> str:
         """What came at a place, in words."""
-        return HIDDEN if self.hide(pointer) else got_text(value)
+        if self.hide(pointer) and value is not None:
+            return f"{kind_of(value)} {HIDDEN}"
+        return got_text(value)
 
 
 def quotes(text: str, value: Any) -> bool:

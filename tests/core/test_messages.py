@@ -91,6 +91,10 @@ def sentences(value: Any, schema: Any) -> list[str]:
     return [fault.message for fault in validate(value, schema)]
 
 
+def got_of(made: Tool, sent: Any) -> str:
+    return prepare(made, sent).faults[0].got
+
+
 class TestUnions:
     """The branch that was meant is judged; where none shows, each says what it lacks."""
 
@@ -727,6 +731,11 @@ class TestSecrets:
     def test_at_any_place_of_a_schema(self, value: Any, schema: Any) -> None:
         [fault] = validate(value, schema)
         assert "hunter2" not in f"{fault}"
+
+    def test_the_type_of_one_is_told(self) -> None:
+        [fault, *_] = prepare(self.made(), {"key": ["hunter2"], "pin": None}).faults
+        assert fault.message == "/key: expected a string (password), got an array (not shown)"
+        assert got_of(self.made(), {"key": None}) == "null"
 
     def test_a_default_is_not_shown(self) -> None:
         schema = {"type": "object", "properties": {"k": {
