@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -26,13 +27,28 @@ class AgtoolsError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle without calling the constructor: executors carry errors between processes."""
-        return _rebuilt, (type(self), self.args, self.__dict__)
+        return _rebuilt, (type(self), self.args, self.__dict__, _portable(self.__cause__))
 
 
-def _rebuilt(kind: type[AgtoolsError], args: tuple[Any, ...], state: dict[str, Any]) -> Any:
+def _rebuilt(
+    kind: type[AgtoolsError],
+    args: tuple[Any, ...],
+    state: dict[str, Any],
+    cause: BaseException | None,
+) -> Any:
     error = kind.__new__(kind, *args)
     error.__dict__.update(state)
+    error.__cause__ = cause
     return error
+
+
+def _portable(cause: BaseException | None) -> BaseException | None:
+    """The cause, if it can be pickled and read again; not every error can."""
+    try:
+        pickle.loads(pickle.dumps(cause))  # noqa: S301 -- what was written just now
+    except Exception:
+        return None
+    return cause
 
 
 class DefinitionError(AgtoolsError, TypeError):

@@ -8,9 +8,11 @@ that uses a keyword which is not compiled here is left to ``jsonschema``, whole.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable
 from typing import Any
 
+from agtools_nb.arguments.loops import closing_references
 from agtools_nb.arguments.patterns import found_in
 from agtools_nb.define.subschemas import MISSING, JsonSchema, resolve, walk
 
@@ -43,6 +45,8 @@ class Compiler:
         self.root = root
         self.draft7 = draft7
         self._made: dict[int, tuple[Any, Check]] = {}
+        self._answers = _Answers()
+        self._is_recursive = False
         for node in walk(root):
             if node is not root and {"$id", "id"} & node.keys() and "$ref" not in node:
                 raise UncompiledError("$id")
@@ -71,13 +75,32 @@ class Compiler:
             raise UncompiledError("no schema")
         made = self._made.get(id(schema))
         if made is not None:
+            if isinstance(made[1], _Late):
+                made[1].is_used = True
             return made[1]
         # A schema that leads back to itself finds this in its place.
-        late = _Late()
+        late = _Late(self._answers)
         self._made[id(schema)] = (schema, late)
         late.check = self._combined(schema)
-        self._made[id(schema)] = (schema, late.check)
-        return late.check
+        if not late.is_used:
+            self._made[id(schema)] = (schema, late.check)
+            return late.check
+        self._is_recursive = True
+        return late
+
+    def ask(self, check: Check, value: Any) -> bool:
+        """Return what a check says of a value.
+
+        A schema that leads back to itself by two ways would take both at each level; so
+        it answers once for each value, and its answers are kept as long as this takes.
+        """
+        if not self._is_recursive:
+            return check(value)
+        self._answers.known = {}
+        try:
+            return check(value)
+        finally:
+            self._answers.known = {}
 
     def _combined(self, schema: JsonSchema) -> Check:
         if self.draft7 and "$ref" in schema:
@@ -244,51 +267,32 @@ _ARRAYS = frozenset(
 _BRANCHES = frozenset(("allOf", "anyOf", "oneOf", "not", "if"))
 
 
-def closing_references(root: Any) -> set[int]:
-    """Ids of the schemas whose ``$ref`` leads a value back to where it came from at once.
+class _Answers(threading.local):
+    """What recursive schemas said of values, each thread its own."""
 
-    Such a reference says nothing, and following it would not end. What else the
-    document asks for still counts.
-    """
-    closing: set[int] = set()
-    done: set[int] = set()
-
-    def visit(schema: Any, path: list[Any]) -> None:
-        if not isinstance(schema, dict) or id(schema) in done:
-            return
-        at = next((place for place, one in enumerate(path) if one is schema), None)
-        if at is not None:
-            closing.add(next(id(one) for one in reversed(path[at:]) if "$ref" in one))
-            return
-        for part in _applied_in_place(schema, root):
-            visit(part, [*path, schema])
-        done.add(id(schema))
-
-    for node in walk(root):
-        visit(node, [])
-    return closing
-
-
-def _applied_in_place(schema: JsonSchema, root: Any) -> Iterator[Any]:
-    """The schemas that a schema applies to the same value."""
-    if "$ref" in schema:
-        yield resolve(schema["$ref"], root)
-    for keyword in ("allOf", "anyOf", "oneOf"):
-        parts = schema.get(keyword)
-        yield from parts if isinstance(parts, list) else ()
-    yield from (schema.get(keyword) for keyword in ("not", "if", "then", "else"))
-    parts = schema.get("dependentSchemas")
-    yield from parts.values() if isinstance(parts, dict) else ()
+    def __init__(self) -> None:
+        self.known: dict[tuple[int, int], bool] = {}
 
 
 class _Late:
     """A check that is still being made: schemas may lead back to themselves."""
 
-    __slots__ = ("check",)
+    __slots__ = ("_answers", "check", "is_used")
     check: Check
 
+    def __init__(self, answers: _Answers) -> None:
+        self._answers = answers
+        self.is_used = False
+
     def __call__(self, value: Any) -> bool:
-        return self.check(value)
+        if not isinstance(value, (dict, list)):
+            return self.check(value)
+        # The value is held by who asks, so its id stays its own meanwhile.
+        known, key = self._answers.known, (id(self), id(value))
+        answer = known.get(key)
+        if answer is None:
+            answer = known[key] = self.check(value)
+        return answer
 
 
 def _anything(value: Any) -> bool:

@@ -8,6 +8,7 @@ grammar on import.
 
 from __future__ import annotations
 
+import contextvars
 import functools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -16,9 +17,9 @@ from agtools_nb.arguments.checker import (
     Check,
     Compiler,
     UncompiledError,
-    closing_references,
     is_without_repeats,
 )
+from agtools_nb.arguments.loops import closing_references
 from agtools_nb.arguments.patterns import found_in
 from agtools_nb.define.subschemas import MISSING, resolve
 
@@ -68,7 +69,7 @@ class Document:
         check = self._check(schema)
         if check is not None:
             try:
-                return check(value)
+                return self._asks(check, value)
             except RecursionError:
                 # The value, or a schema that leads to itself without end.
                 return True
@@ -78,21 +79,19 @@ class Document:
         """Whether ``value`` fits the root, asked of the compiled checks only."""
         check = self._check(self.schema)
         try:
-            return check is not None and check(value)
+            return check is not None and self._asks(check, value)
         except RecursionError:
             return False
 
     def errors(self, value: Any, schema: Any = None) -> Iterator[ValidationError]:
         """Yield what does not fit, in the order of the schema."""
-        if self._is_circular:
-            # jsonschema would go round until the stack is full.
-            return
+        token = _asked.set(self)
         try:
             validator = self._validator
             if schema is not None:
                 if not isinstance(schema, (dict, bool)):
                     return
-                validator = validator.evolve(schema=schema)
+                validator = validator.evolve(schema=self._ending.get(id(schema), schema))
             yield from validator.iter_errors(_printable(value))
         except (KeyboardInterrupt, GeneratorExit):
             raise
@@ -101,6 +100,8 @@ class Document:
             # nowhere or round in a circle (a Rust panic, no Exception), a bad pattern, a
             # keyword of the wrong type.
             return
+        finally:
+            _asked.reset(token)
 
     def resolve(self, ref: Any) -> Any:
         """The schema that a reference leads to; ``None`` if it leads nowhere."""
@@ -120,6 +121,10 @@ class Document:
         except (Unresolvable, ValueError, TypeError, AttributeError, KeyError):
             return None
 
+    def _asks(self, check: Check, value: Any) -> bool:
+        compiler = self._compiler
+        return check(value) if compiler is None else compiler.ask(check, value)
+
     def _check(self, schema: Any) -> Check | None:
         found = self._checks.get(id(schema))
         if found is None:
@@ -135,12 +140,20 @@ class Document:
             return None
 
     @functools.cached_property
-    def _is_circular(self) -> bool:
-        """Whether a reference leads a value back to where it came from at once."""
+    def _ending(self) -> dict[int, Any]:
+        """Parts of the document without references that lead a value back to itself at once.
+
+        By the id of the original; empty if there is no such reference. ``jsonschema`` would
+        follow them until the stack is full.
+        """
         try:
-            return bool(closing_references(self.schema))
+            closing = closing_references(self.schema)
+            twins: dict[int, Any] = {}
+            if closing:
+                _copied_without(self.schema, closing, twins)
         except RecursionError:
-            return True
+            return {}
+        return twins
 
     @functools.cached_property
     def _compiler(self) -> Compiler | None:
@@ -160,8 +173,23 @@ class Document:
         from jsonschema import Draft202012Validator
         from jsonschema.validators import validator_for
 
-        kind = _strict(validator_for(self.schema, default=Draft202012Validator))
-        return kind(self.schema, registry=_no_schemas())
+        root = self._ending.get(id(self.schema), self.schema)
+        kind = _strict(validator_for(root, default=Draft202012Validator))
+        return kind(root, registry=_no_schemas())
+
+
+def _copied_without(schema: Any, closing: set[int], twins: dict[int, Any]) -> Any:
+    """A copy of JSON in which some schemas have no ``$ref``; notes the copy of each object."""
+    if isinstance(schema, list):
+        return [_copied_without(item, closing, twins) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    twin = twins[id(schema)] = {
+        key: _copied_without(item, closing, twins)
+        for key, item in schema.items()
+        if key != "$ref" or id(schema) not in closing
+    }
+    return twin
 
 
 @functools.cache
@@ -183,6 +211,8 @@ def _strict(base: type[Validator]) -> type[Validator]:
         "uniqueItems": _unique_items,
         "patternProperties": _pattern_properties,
         "additionalProperties": _additional_properties,
+        "anyOf": functools.partial(_alternatives, most=None),
+        "oneOf": functools.partial(_alternatives, most=1),
     }
     kind: Any = extend(base, own, type_checker=checker)  # type: ignore[no-untyped-call]
     kind.evolve = _evolved
@@ -262,6 +292,38 @@ def _additional_properties(
     elif isinstance(rest, dict):
         for key in unknown:
             yield from validator.descend(value[key], rest, path=key)
+
+
+# The document whose errors are asked for, and how many unions deep its validator is.
+_asked: contextvars.ContextVar[Any] = contextvars.ContextVar("agtools_nb_document", default=None)
+_MAX_UNIONS = 3
+
+
+def _alternatives(
+    validator: Any, branches: Any, value: Any, schema: Any, *, most: int | None
+) -> Iterator[ValidationError]:
+    """``anyOf``, or ``oneOf`` with ``most=1``; says why each branch does not fit.
+
+    Whether one fits is asked of the document, which remembers: in a schema that leads back
+    to itself by two ways, ``jsonschema`` would take both at each level. For the same reason
+    nothing is said of unions within unions within unions.
+    """
+    from jsonschema.exceptions import ValidationError
+
+    document, depth = _asked.get(), _unions.get()
+    fit = [branch for branch in branches if document.conforms(value, branch)]
+    if fit and (most is None or len(fit) <= most):
+        return
+    context: list[ValidationError] = []
+    if not fit and depth < _MAX_UNIONS:
+        token = _unions.set(depth + 1)
+        for index, branch in enumerate(branches):
+            context += validator.descend(value, branch, schema_path=index)
+        _unions.reset(token)
+    yield ValidationError("fits no alternative, or too many", context=context)
+
+
+_unions: contextvars.ContextVar[int] = contextvars.ContextVar("agtools_nb_unions", default=0)
 
 
 def unknown_keys(value: dict[str, Any], schema: Any) -> Iterator[str]:

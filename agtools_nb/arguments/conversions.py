@@ -17,7 +17,7 @@ _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 # Integers that text is converted to: what 64 bits hold, so that whatever JSON library
 # comes next keeps them exact.
 _MAX_INTEGER = 2**63
-# Doubles hold each integer up to here (RFC 8259, section 6).
+# Doubles hold each integer below this (RFC 8259, section 6); this one may have been another.
 _MAX_EXACT_DOUBLE = 2**53
 
 
@@ -63,7 +63,7 @@ def converted(value: Any, kind: str) -> tuple[Any, str | None]:
     if isinstance(value, str):
         return _from_text(value, kind)
     if kind == "integer" and isinstance(value, float):
-        exact = value.is_integer() and abs(value) <= _MAX_EXACT_DOUBLE
+        exact = value.is_integer() and abs(value) < _MAX_EXACT_DOUBLE
         return (int(value), "number to integer") if exact else (value, None)
     if kind == "string":
         text = json_form(value)

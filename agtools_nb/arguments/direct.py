@@ -95,6 +95,19 @@ class _Rewriter:
         return {**schema, "items_schema": items, "strict": False}
 
     def union(self, schema: CoreSchema) -> CoreSchema:
+        kinds = [
+            choice[0]["type"] if isinstance(choice, tuple) else choice["type"]
+            for choice in schema["choices"]
+        ]
+        # Of two that may take one value, pydantic prefers the stricter, and models are not
+        # strict here.
+        if any(kinds.count(kind) > 1 or kind not in _JSON_TYPES for kind in kinds):
+            raise _UnsureError("union")
+        types = [_JSON_TYPES[kind] for kind in kinds]
+        if types.count("array") > 1 or types.count("object") > 1:
+            raise _UnsureError("union")
+        if "enum" in kinds and ({"str", "literal"} & set(kinds)):
+            raise _UnsureError("union")
         choices = [
             (self.rewritten(choice[0]), choice[1])
             if isinstance(choice, tuple)
@@ -151,6 +164,12 @@ class _Rewriter:
         return {**new, "ref": old["ref"]} if "ref" in old else new
 
 
+# What each kind takes. Others may take anything.
+_JSON_TYPES = {
+    **dict.fromkeys(("none", "bool", "int", "float", "str", "literal", "enum"), "scalar"),
+    **dict.fromkeys(("list", "set", "frozenset", "tuple"), "array"),
+    **dict.fromkeys(("dict", "model", "dataclass", "typed-dict"), "object"),
+}
 _CERTAIN: dict[str, dict[str, Any]] = {
     "none": {},
     "bool": {"strict": True},

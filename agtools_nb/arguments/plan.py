@@ -54,6 +54,10 @@ class Plan:
         self._adapter = tool.adapter
         self.direct: Validate | None = None
         self.shares = False
+        # Pydantic takes true for a literal 1.
+        self._has_odd_literals = self._adapter is not None and _holds_odd_literal(
+            self._adapter.core_schema
+        )
         found = None if self._adapter is None else direct_validator(self._adapter.core_schema)
         if found is not None:
             self.direct, self.shares = found
@@ -104,8 +108,12 @@ class Plan:
             return None
 
     def _quick_explicit(self, arguments: dict[str, Any]) -> dict[str, Any] | None:
-        fits = self.is_explicit and not self.defaults and self.document.surely_conforms(arguments)
-        return copied(arguments) if fits else None
+        if not self.is_explicit or self.defaults or not is_plain(arguments):
+            return None
+        # Text beyond ASCII may hold what no text can carry; the long way sees to that.
+        if not all(value.isascii() for value in arguments.values() if type(value) is str):
+            return None
+        return arguments if self.document.surely_conforms(arguments) else None
 
     def values(self, arguments: dict[str, Any]) -> dict[str, Any] | ValidationError | None:
         """The arguments as Python values; pydantic's error or ``None`` if they do not fit.
@@ -127,12 +135,30 @@ class Plan:
             return copied(arguments) if self.document.conforms(arguments) else None
         from pydantic import ValidationError
 
+        if self._has_odd_literals and not self.document.conforms(arguments):
+            return None
         try:
             # Strict, so that "yes" is no boolean, and from JSON text, so that a date or an
             # enum member may come as the text that its schema asks for.
             return self._adapter.validate_json(json.dumps(arguments), strict=True)
         except ValidationError as error:
             return error
+
+
+def _holds_odd_literal(schema: Any) -> bool:
+    """Whether a core schema holds a ``Literal`` of anything but text."""
+    todo = [schema]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, dict):
+            if node.get("type") == "literal":
+                if not all(type(value) is str for value in node.get("expected", ())):
+                    return True
+                continue
+            todo += [value for key, value in node.items() if key != "metadata"]
+        elif isinstance(node, (list, tuple)):
+            todo += node
+    return False
 
 
 def plan_of(tool: Tool) -> Plan:

@@ -74,7 +74,7 @@ def prepare_parsed(
     tool: Tool, plan: Plan, given: dict[str, Any], *, omit_nulls: bool = False
 ) -> Prepared:
     """The same for arguments that have been read into JSON values nobody else holds."""
-    if plan.shares:
+    if plan.shares or plan.is_explicit:
         given = jsonable(given)
     values = plan.values(given)
     if isinstance(values, dict):

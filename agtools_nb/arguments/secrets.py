@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -31,7 +30,7 @@ class Secrets:
         self.parameters: frozenset[str] = frozenset()
         self._whole = False
         if isinstance(schema, dict):
-            shared = any(_is_marked(schema.get(key)) for key in _SHARED)
+            shared = any(_holds(schema.get(key), False) for key in _SHARED)
             properties = schema.get("properties")
             properties = properties if isinstance(properties, dict) else {}
             self.parameters = frozenset(
@@ -72,9 +71,19 @@ def _leaves(value: Any) -> Iterator[str]:
 
 
 def _holds(schema: Any, shared: bool) -> bool:
-    return _is_marked(schema) or (shared and '"$ref"' in json.dumps(jsonable(schema)))
-
-
-def _is_marked(schema: Any) -> bool:
-    text = json.dumps(jsonable(schema))
-    return '"writeOnly": true' in text or '"format": "password"' in text
+    """Whether a part of a schema marks a secret, or refers to where one may be marked."""
+    waiting, seen = [schema], set()
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            if id(one) in seen:
+                continue
+            seen.add(id(one))
+            if one.get("writeOnly") is True or one.get("format") == "password":
+                return True
+            if shared and "$ref" in one:
+                return True
+            waiting += one.values()
+        elif isinstance(one, list):
+            waiting += one
+    return False

@@ -7,11 +7,13 @@ from agtools_nb.errors import (
     CallTimeoutError,
     DefinitionError,
     ToolError,
+    UnknownToolError,
     UsageError,
 )
 from agtools_nb.jsonable import clean_text, shorten
 
 ERROR_LIMIT = 8_000  # characters of an exception's text that a model is shown
+_MOST_OF_A_GROUP = 5
 STOPPED = "The call was stopped before it finished."
 
 
@@ -29,9 +31,25 @@ def error_text(error: BaseException) -> str:
 
 def _words_of(error: BaseException) -> str:
     if isinstance(error, ToolError):
-        return f"{error.message} {error.hint}" if error.hint else f"{error.message}"
+        return _with_hint(error)
     text = str(error)
-    if isinstance(error, (ArgumentsError, DefinitionError, UsageError, CallTimeoutError)):
+    if isinstance(error, DefinitionError):
+        return f"{text} This is a mistake in the tool, not in the call."
+    if isinstance(error, UsageError) and not isinstance(error, UnknownToolError):
+        return f"{text} This is for the user to put right; the call is not at fault."
+    if isinstance(error, (ArgumentsError, CallTimeoutError, UnknownToolError)):
         return text
+    if isinstance(error, BaseExceptionGroup):
+        # What a task group says of itself is only that something went wrong in it.
+        inner = [error_text(one) for one in error.exceptions[:_MOST_OF_A_GROUP]]
+        text = "; ".join([shorten(text, 200), *(shorten(one, 1_000) for one in inner)])
     name = type(error).__name__
     return f"{name}: {text}" if text else name
+
+
+def _with_hint(error: ToolError) -> str:
+    """The hint is what to do, so it is the message that is cut."""
+    if not error.hint:
+        return str(error.message)
+    hint = shorten(str(error.hint), ERROR_LIMIT // 2)
+    return f"{shorten(str(error.message), ERROR_LIMIT - len(hint) - 1)} {hint}"

@@ -106,9 +106,7 @@ class Workers:
                 waits_for = context.run(coroutine.send, None)
             except StopIteration as ended:
                 self._settle(index, ended.value)
-                # Or somebody's cancel would hit the next call. (Up to Python 3.12, uncancel()
-                # does not take back what is about to be thrown.)
-                if task.cancelling() or getattr(task, "_must_cancel", False):
+                if _is_marked(task):
                     return
                 if time.perf_counter() > until:
                     await asyncio.sleep(0)
@@ -128,9 +126,17 @@ class Workers:
                 raise
             finally:
                 del self.waiting[index]
-            if task.cancelling():
+            if _is_marked(task):
                 return
             until = time.perf_counter() + _SLICE_SECONDS
+
+
+def _is_marked(task: asyncio.Task[Any]) -> bool:
+    """Whether somebody cancelled the task, which would hit its next call.
+
+    Up to Python 3.12, ``uncancel()`` does not take back what is about to be thrown.
+    """
+    return task.cancelling() > 0 or getattr(task, "_must_cancel", False)
 
 
 class _Rest:

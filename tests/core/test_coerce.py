@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from agtools_nb import coerce
+from agtools_nb import coerce, validate
 from agtools_nb.arguments.conform import Document
 from agtools_nb.arguments.conversions import same
 from core.schemas import JSON, SCHEMAS
@@ -202,6 +202,49 @@ def test_it_reaches_everywhere() -> None:
     assert changed["/list/1/x"] == ("2", 2, "text to integer")
     assert changed["/list/0"] == ('{"x": 1}', {"x": 1}, "JSON text to object")
     assert changed["/tree/kids/0/v"] == ("2", 2, "text to integer")
+
+
+def test_a_recursive_union_of_branches_that_overlap_ends() -> None:
+    """Each level could be read by two branches; tried anew at each, 40 levels would not end."""
+    left = {"l": {"$ref": "#/$defs/T"}, "r": {"$ref": "#/$defs/T"}}
+    both = {"type": "object", "properties": left, "required": ["l"], "additionalProperties": False}
+    more = {**both, "properties": {**left, "x": {"$ref": "#/$defs/T"}}, "required": ["l", "x"]}
+    whole = {"oneOf": [{"type": "integer"}, both, more]}
+    schema = {"$ref": "#/$defs/T", "$defs": {"T": whole}}
+    value: Any = "3"
+    for _ in range(40):
+        value = {"l": value, "r": 1}
+    assert len(validate(value, schema)) == 1
+    coerced = coerce(value, schema)
+    assert [change.after for change in coerced.changes] == [3]
+    assert validate(coerced.value, schema) == ()
+
+
+def test_a_definition_that_leads_to_itself_says_nothing_and_the_rest_still_counts() -> None:
+    schema = {
+        "type": "integer",
+        "unevaluatedProperties": False,  # left to jsonschema
+        "$defs": {"s": {"$ref": "#/$defs/s"}, "t": {"allOf": [{"$ref": "#/$defs/t"}]}},
+    }
+    assert len(validate("q", schema)) == 1
+    looped = {"allOf": [{"$ref": "#/$defs/t"}, {"minimum": 3}], "$defs": schema["$defs"]}
+    assert len(validate(1, looped)) == 1
+    assert validate(4, looped) == ()
+
+
+@pytest.mark.parametrize(
+    "pattern", ["(?=a)(a+)+$", "(?=a)(a|a)*$", "(?=a)(a*)*$", "(?!b)((a+)b?)+$", r"(a+)+\1$"]
+)
+def test_no_pattern_hangs(pattern: str) -> None:
+    text = "a" * 40 + "!"
+    assert validate(text, {"pattern": pattern}) == ()
+    assert validate({text: 1}, {"patternProperties": {pattern: {}}}) == ()
+
+
+def test_look_around_without_repeats_in_repeats_is_judged() -> None:
+    schema = {"pattern": r"^(?=.*[A-Z])(?=.*\d).{3,}$"}
+    assert validate("aB3", schema) == ()
+    assert len(validate("abc", schema)) == 1
 
 
 def test_a_condition_that_undoes_itself_changes_nothing() -> None:

@@ -74,7 +74,8 @@ class Dog(BaseModel):
 CERTAIN: list[Any] = [
     int, float, bool, str, None, int | None, str | int, float | int | bool, Literal["a", "1"], Colour,
     list[int], dict[str, float], set[int], tuple[int, str], tuple[int, ...], frozenset[str],
-    Point, Tight, Tree, Size, Options, list[Point], dict[str, list[Tree]], Point | Size | None,
+    Point, Tight, Tree, Size, Options, list[Point], dict[str, list[Tree]], Point | list[Size] | None,
+    Point | int | str, set[int] | bool,
     Annotated[Cat | Dog, Field(discriminator="kind")], Annotated[int, Field(ge=0, le=5)],
     Annotated[str, AfterValidator(str.upper)], Any, list[Any], dict[str, Any], list, dict,
 ]  # fmt: skip
@@ -134,7 +135,7 @@ def test_it_is_not_used_where_python_and_json_differ(annotation: Any) -> None:
     assert planned(annotation).direct is None
 
 
-@pytest.mark.parametrize("annotation", CERTAIN, ids=repr)
+@pytest.mark.parametrize("annotation", [*CERTAIN, *UNSURE], ids=repr)
 @settings(max_examples=150, deadline=None)
 @given(value=NEAR)
 def test_law_it_accepts_what_strict_json_accepts_and_makes_the_same_of_it(
@@ -143,6 +144,7 @@ def test_law_it_accepts_what_strict_json_accepts_and_makes_the_same_of_it(
     plan = planned(annotation)
     arguments = {"value": value}
     found, right = plan.values(arguments), by_json(plan, arguments)
+    found = found if isinstance(found, dict) else None  # else it is pydantic's error
     assert (found is None) == (right is None)
     if right is not None:
         assert found == right

@@ -412,3 +412,14 @@ def test_null_of_strict_mode_is_read_as_absent_where_that_is_asked_for() -> None
     runner = ToolRunner([find], omit_nulls=True)
     [result] = asyncio.run(runner.process_tool_calls([("find", json.dumps(sent))]))
     assert result.result == ("x", 10, None)
+
+
+@pytest.mark.parametrize("sent", [True, 1.5, "x", 3])
+def test_a_literal_number_takes_no_boolean(sent: Any) -> None:
+    @tool
+    def pick(x: Literal[1, 2, "3"]) -> Any:
+        return x
+
+    assert [fault.pointer for fault in prepare(pick, {"x": sent}).faults] == ["/x"] or sent == 3
+    assert prepare(pick, {"x": 1}).values == {"x": 1}
+    assert prepare(pick, {"x": "2"}).values == {"x": 2}

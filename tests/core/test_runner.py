@@ -722,6 +722,46 @@ class TestHostile:
         assert [run(runner.execute("change", m=mine)) for _ in range(3)] == [1, 1, 1]
         assert mine.tags == []
 
+    def test_a_failure_keeps_its_cause_when_it_travels(self) -> None:
+        import copy
+        import pickle
+
+        @tool
+        async def fails():
+            raise ToolError("code", "words", hint="do this")
+
+        [result] = process(ToolRunner([fails]), [("fails",)])
+        for travelled in (pickle.loads(pickle.dumps(result)), copy.deepcopy(result)):
+            assert travelled.exception.__cause__.hint == "do this"
+
+    def test_a_group_of_errors_says_what_is_in_it(self) -> None:
+        @tool
+        async def fails():
+            async with asyncio.TaskGroup() as group:
+                group.create_task(ok.fn(n=1))
+                await asyncio.sleep(0)
+                raise ValueError("inside")
+
+        [result] = process(ToolRunner([fails]), [("fails",)])
+        assert "ValueError: inside" in str(result.error)
+
+    def test_a_long_message_does_not_cost_the_hint(self) -> None:
+        @tool
+        async def fails():
+            raise ToolError("code", "x" * 100_000, hint="HINT")
+
+        [result] = process(ToolRunner([fails]), [("fails",)])
+        assert str(result.error).endswith("… HINT")
+        assert len(str(result.error)) <= 8_000
+
+    def test_an_error_says_whose_it_is(self) -> None:
+        @tool
+        async def asks(ctx: ToolContext):
+            return 1
+
+        [result] = process(ToolRunner([asks]), [("asks",)])
+        assert str(result.error).endswith("for the user to put right; the call is not at fault.")
+
     def test_errors_can_be_pickled(self) -> None:
         import pickle
 

@@ -169,9 +169,12 @@ def test_the_loop_may_be_closed_under_a_batch() -> None:
 
 
 @pytest.mark.parametrize("first", [True, False])
-def test_a_cancel_that_a_tool_takes_back_hits_no_other_call(first: bool) -> None:
+@pytest.mark.parametrize("waits", [True, False])
+def test_a_cancel_that_a_tool_takes_back_hits_no_other_call(first: bool, waits: bool) -> None:
     @tool
     async def cancels() -> str:
+        if waits:
+            await asyncio.sleep(0)
         task = asyncio.current_task()
         assert task is not None
         task.cancel()
@@ -184,7 +187,8 @@ def test_a_cancel_that_a_tool_takes_back_hits_no_other_call(first: bool) -> None
         return "fine"
 
     calls = [("cancels",), ("fine",), ("fine",)] if first else [("fine",), ("cancels",), ("fine",)]
-    assert [result.status for result in process([cancels, fine], calls)] == ["ok"] * 3
+    results = process([cancels, fine], calls, max_concurrency=1)
+    assert [result.status for result in results] == ["ok"] * 3
 
 
 def test_an_eager_task_factory_changes_nothing() -> None:
