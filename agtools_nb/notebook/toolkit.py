@@ -69,8 +69,8 @@ class Toolkit:
         self._registries: weakref.WeakSet[RegistryView] = weakref.WeakSet()
         self._forms: weakref.WeakSet[FormView] = weakref.WeakSet()
         display.install()
-        # The first form would wait a second for it; a cell is read in the meantime.
-        threading.Thread(target=importlib.import_module, args=("jsonschema",), daemon=True).start()
+        # The first call and the first form would wait for these; a cell is read in the meantime.
+        threading.Thread(target=_import_early, daemon=True).start()
 
     @property
     def context(self) -> ToolContext:
@@ -328,3 +328,8 @@ class _ViewObserver:
 
     def call_finished(self, index: int, result: ToolResult) -> None:
         self._view.call_finished(index, result)
+
+
+def _import_early() -> None:
+    for module in ("agtools_nb.define.schema", "agtools_nb.arguments.validate", "jsonschema"):
+        importlib.import_module(module)
