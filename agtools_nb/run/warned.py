@@ -97,7 +97,11 @@ def warning_text(
 ) -> str:
     """A warning as one line: ``"UserWarning: text (file.py:3)"``."""
     text = shorten(clean_text(str(message)), _TEXT_LIMIT)
-    return f"{category.__name__}: {text} ({PurePath(filename).name}:{lineno})"
+    path = PurePath(filename)
+    # The file of a cell has a number for a name, which says nothing to anybody.
+    is_cell = path.parent.name.startswith("ipykernel_")
+    place = f"a cell, line {lineno}" if is_cell else f"{path.name}:{lineno}"
+    return f"{category.__name__}: {text} ({place})"
 
 
 def _set_filters(filters: list[Any]) -> None:

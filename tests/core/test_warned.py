@@ -15,6 +15,7 @@ import pytest
 
 from agtools_nb import ToolResult, ToolRunner, tool
 from agtools_nb.run.capture import MAX_WARNINGS
+from agtools_nb.run.warned import warning_text
 
 
 @pytest.fixture(autouse=True)
@@ -172,3 +173,10 @@ def test_the_filters_can_be_copied_and_sent_while_calls_run() -> None:
     [result] = process(ToolRunner([sends]), ("sends",))
     assert result.error is None
     assert result.result > 2
+
+
+def test_a_cell_is_called_one() -> None:
+    assert (
+        warning_text("w", UserWarning, "/tmp/ipykernel_12/345.py", 7)
+        == "UserWarning: w (a cell, line 7)"
+    )
