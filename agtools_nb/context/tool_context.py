@@ -95,7 +95,7 @@ class ToolContext:
 
     @property
     def cancelled(self) -> bool:
-        """Whether the call was stopped. A blocking tool that loops should look at it.
+        """Whether the call was stopped or took too long; a blocking tool that loops should look.
 
         A thread cannot be ended from outside: a stopped blocking tool runs on
         until it returns, and its result is dropped.

@@ -84,7 +84,7 @@ class Attempt:
         "refusal",
         "setting",
         "tool",
-    )  # fmt: skip
+    )
 
     def __init__(
         self,
@@ -277,6 +277,8 @@ class Attempt:
         result = self._result(status, error=text, exception=exception, notes=notes)
         if isinstance(error, CallTimeoutError):
             self._output.close()
+            if self._call_context is not None:
+                self._call_context.cancel()
         return result
 
     def _begin(self) -> None:

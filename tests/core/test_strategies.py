@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -183,6 +184,21 @@ def test_a_bad_time_limit_of_one_call_is_said_to_its_user_and_nothing_runs(secon
     assert "timeout must be a number of seconds above 0" in str(result.error)
     assert isinstance(result.exception.__cause__, UsageError)
     assert ran == []
+
+
+def test_a_blocking_tool_can_see_that_its_time_is_up() -> None:
+    seen, release = threading.Event(), threading.Event()
+
+    @tool(timeout=0.01)
+    def works(ctx: ToolContext) -> None:
+        while not ctx.cancelled:
+            release.wait(0.001)
+        seen.set()
+
+    runner = ToolRunner([works], context=ToolContext())
+    [result] = asyncio.run(runner.process_tool_calls([("works",)]))
+    assert "did not finish within 0.01 s" in str(result.error)
+    assert seen.wait(20)
 
 
 class TestScopes:
