@@ -106,8 +106,13 @@ class Findings:
 
     def _one(self, error: ValidationError, pointer: str, schema: Any) -> Fault:
         got = self.got(pointer, error.instance)
-        if error.validator == "oneOf":
-            return self._ambiguous(error, pointer, got)
+        fitting = self._fitting(error) if error.validator == "oneOf" else []
+        if fitting:
+            forms = "; ".join(
+                f"({number}) {self._expected(form)}" for number, form in enumerate(fitting[:3], 1)
+            )
+            expected = f"exactly one of {len(schema['oneOf'])} alternatives to fit"
+            return make_fault(pointer, expected, f"{got}, which fits {len(fitting)}: {forms}")
         if error.validator == "not":
             return make_fault(pointer, self._refused(schema["not"]), got, is_sentence=True)
         words = self._asked(str(error.validator), error.validator_value, schema)
@@ -148,18 +153,14 @@ class Findings:
             return f"must not be {self._expected(schema)}"
         return f"must not fit {_json(schema)}"
 
-    def _ambiguous(self, error: ValidationError, pointer: str, got: str) -> Fault:
+    def _fitting(self, error: ValidationError) -> list[Any]:
+        """The branches that a value fits; none where why not is not looked into."""
         branches = cast("Any", error.validator_value)
-        fitting = [
-            number
-            for number, branch in enumerate(branches, 1)
-            if self.document.conforms(error.instance, branch)
+        return [
+            branch
+            for branch in (branches if isinstance(branches, list) else ())
+            if isinstance(branch, (dict, bool)) and self.document.conforms(error.instance, branch)
         ]
-        forms = "; ".join(
-            f"({number}) {self._expected(branches[number - 1])}" for number in fitting[:3]
-        )
-        expected = f"exactly one of {len(branches)} alternatives to fit"
-        return make_fault(pointer, expected, f"{got}, which fits {len(fitting)}: {forms}")
 
     def _key_fault(self, error: ValidationError, pointer: str) -> Fault:
         key = cast("Any", error.instance)

@@ -10,6 +10,8 @@ from agtools_nb.jsonable import clean_text, json_text, shorten
 MAX_CHOICES = 12
 _MAX_DEPTH = 4
 _MAX_KEYS = 8
+_MAX_BRANCHES = 50
+_OF_TYPES = frozenset(("$ref", "const", "enum", "type"))
 _PATTERN_SHOWN = 200
 _EXAMPLES = {
     "date-time": '"2026-01-15T12:00:00Z"',
@@ -95,7 +97,7 @@ class _Words:
         branches = schema.get("anyOf") or schema.get("oneOf")
         kind = schema.get("type")
         if kind is None and isinstance(branches, list):
-            return _join([self.type_of(branch, depth + 1) for branch in branches])
+            return _join([self.type_of(branch, depth + 1) for branch in _flat(branches, 0)])
         if isinstance(kind, list):
             return _join([self.type_of({**schema, "type": one}, depth + 1) for one in kind])
         return self._plain(schema, kind, depth)
@@ -161,6 +163,17 @@ def _choices(values: list[Any]) -> str:
 
 def _literal(value: Any) -> str:
     return shorten(json_text(value), 60)
+
+
+def _flat(branches: list[Any], depth: int) -> list[Any]:
+    """The branches of a union, those of unions right within it in their place."""
+    flat: list[Any] = []
+    for branch in branches:
+        inner = None
+        if isinstance(branch, dict) and not _OF_TYPES & branch.keys() and depth < _MAX_DEPTH:
+            inner = branch.get("anyOf") or branch.get("oneOf")
+        flat += _flat(inner, depth + 1) if isinstance(inner, list) else [branch]
+    return flat[:_MAX_BRANCHES]
 
 
 def _join(parts: list[str]) -> str:

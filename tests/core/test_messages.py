@@ -186,6 +186,14 @@ class TestUnions:
             )
         ]
 
+    def test_of_unions_that_are_not_looked_into_the_types_are_told(self) -> None:
+        schema: Any = {"type": "integer"}
+        for _ in range(6):
+            schema = {"oneOf": [schema, {"type": "object", "required": ["a"]}]}
+        [said] = sentences("x", schema)
+        assert said == 'the arguments: expected an integer or object, got "x" (a string)'
+        assert "fits 0" not in sentences({"b": 1}, schema)[0]
+
     def test_unions_in_unions_in_unions_take_no_longer(self) -> None:
         schema: Any = {"type": "integer"}
         for _ in range(12):
@@ -415,6 +423,7 @@ class TestKeywords:
             {"dependentRequired": {"k": [None, "a"]}},
             {"not": {"required": 1}},
             {"contains": 1, "items": {"prefixItems": 1}},
+            {"oneOf": {"type": "null", "$ref": 1}},
             {"anyOf": [{"properties": 1, "required": ["a"]}, {"required": ["b"]}]},
         ],
         ids=str,
