@@ -1,6 +1,7 @@
 """From what a model sent to what the function gets."""
 
 from agtools_nb.arguments.coerce import Coerced, coerce
+from agtools_nb.arguments.conform import can_explain, learn_to_explain
 from agtools_nb.arguments.direct import direct_validator
 from agtools_nb.arguments.parse import parse_arguments
 from agtools_nb.arguments.plan import Plan, is_plain, plan_of
@@ -11,9 +12,11 @@ __all__ = [
     "Coerced",
     "Plan",
     "Prepared",
+    "can_explain",
     "coerce",
     "direct_validator",
     "is_plain",
+    "learn_to_explain",
     "parse_arguments",
     "plan_of",
     "prepare",

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import contextvars
 import functools
+import importlib
+import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +36,20 @@ _DRAFTS = {
     "http://json-schema.org/draft-07/schema": True,
 }
 """Drafts whose schemas are compiled, and whether they are draft 7."""
+
+
+def can_explain() -> bool:
+    """Whether ``jsonschema`` is there, so that errors are found without delay."""
+    return _imported.is_set()
+
+
+def learn_to_explain() -> None:
+    """Import ``jsonschema``: for a thread other than an event loop's, which would stand still."""
+    importlib.import_module("jsonschema.validators")
+    _imported.set()
+
+
+_imported = threading.Event()
 
 
 class Document:

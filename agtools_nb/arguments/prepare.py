@@ -50,7 +50,7 @@ class Prepared:
         return self.values is not None
 
 
-def prepare(tool: Tool, raw: Any, *, omit_nulls: bool = False) -> Prepared:
+def prepare(tool: Tool, raw: Any, *, omit_nulls: bool = False, explain: bool = True) -> Prepared:
     """Parse, coerce and validate arguments for ``tool``. Never raises for bad arguments.
 
     Args:
@@ -58,6 +58,8 @@ def prepare(tool: Tool, raw: Any, *, omit_nulls: bool = False) -> Prepared:
         raw: A mapping, JSON text, or ``None``; see :func:`parse_arguments`.
         omit_nulls: Read ``null`` for an optional parameter that takes none as absent. That
             is what OpenAI's strict mode makes models write. Default ``False``: it is a fault.
+        explain: Say what does not fit. Default ``True``; with ``False`` there are neither
+            faults nor an error, so that a caller may call :func:`can_explain` first.
 
     Raises:
         DefinitionError: The tool itself turns out not to be one: an annotation
@@ -67,11 +69,16 @@ def prepare(tool: Tool, raw: Any, *, omit_nulls: bool = False) -> Prepared:
         given = dict(raw) if is_plain(raw) else parse_arguments(raw)
     except ArgumentsError as error:
         return Prepared(None, None, error=f"{_reason(tool, raw, error)} {how_to_call(tool)}")
-    return prepare_parsed(tool, plan_of(tool), given, omit_nulls=omit_nulls)
+    return prepare_parsed(tool, plan_of(tool), given, omit_nulls=omit_nulls, explain=explain)
 
 
 def prepare_parsed(
-    tool: Tool, plan: Plan, given: dict[str, Any], *, omit_nulls: bool = False
+    tool: Tool,
+    plan: Plan,
+    given: dict[str, Any],
+    *,
+    omit_nulls: bool = False,
+    explain: bool = True,
 ) -> Prepared:
     """The same for arguments that have been read into JSON values nobody else holds."""
     if plan.shares or plan.is_explicit:
@@ -91,6 +98,8 @@ def prepare_parsed(
     values = plan.judged(coerced.value)
     if isinstance(values, dict):
         return _ready(plan, coerced.value, values, changes)
+    if not explain:
+        return Prepared(coerced.value, None, changes)
     faults, has_more = told(all_faults(coerced.value, Findings(plan.document), values))
     return Prepared(coerced.value, None, changes, faults, error_text(tool, faults, has_more))
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Unpack, overload
 
-from agtools_nb.arguments import Prepared
+from agtools_nb.arguments import Prepared, learn_to_explain
 from agtools_nb.calls import ToolCall, ToolResult
 from agtools_nb.context import StateStore, ToolContext
 from agtools_nb.define import Tool
@@ -331,5 +331,5 @@ class _ViewObserver:
 
 
 def _import_early() -> None:
-    for module in ("agtools_nb.define.schema", "agtools_nb.arguments.validate", "jsonschema"):
-        importlib.import_module(module)
+    importlib.import_module("agtools_nb.define.schema")
+    learn_to_explain()

@@ -13,6 +13,8 @@ from typing import Any
 
 from agtools_nb.arguments import (
     Prepared,
+    can_explain,
+    learn_to_explain,
     plan_of,
     prepare,
     prepare_parsed,
@@ -180,7 +182,11 @@ class Attempt:
         tool, setting = self.tool, self.setting
         if tool is None or self.refusal is not None:
             return self.failed("invalid", self.refusal or UnknownToolError(self._unknown()))
-        self.prepared = prepared = self._prepared(tool)
+        self.prepared = prepared = self._prepared(tool, can_explain())
+        if prepared.values is None and prepared.error is None:
+            # Once in a process; on the loop it would hold up every other call.
+            await setting.threads.run(learn_to_explain)
+            self.prepared = prepared = self._prepared(tool, explain=True)
         if prepared.values is None:
             error = ArgumentsError(prepared.error or "", prepared.faults)
             return self.failed("invalid", error)
@@ -291,14 +297,14 @@ class Attempt:
         if started is not None:
             started(self)
 
-    def _prepared(self, tool: Tool) -> Prepared:
+    def _prepared(self, tool: Tool, explain: bool) -> Prepared:
         args = self.args
         if not self.setting.validate:
             return unchecked(args)
         omit = self.setting.omit_nulls
         if self.is_plain:
-            return prepare_parsed(tool, plan_of(tool), args, omit_nulls=omit)
-        return prepare(tool, args, omit_nulls=omit)
+            return prepare_parsed(tool, plan_of(tool), args, omit_nulls=omit, explain=explain)
+        return prepare(tool, args, omit_nulls=omit, explain=explain)
 
     def _bound(self, tool: Tool, values: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         if tool.injected and self.setting.context is not None:

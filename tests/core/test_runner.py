@@ -722,6 +722,22 @@ class TestHostile:
         assert [run(runner.execute("change", m=mine)) for _ in range(3)] == [1, 1, 1]
         assert mine.tags == []
 
+    def test_the_first_fault_holds_up_no_other_call(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What finds faults takes a second to import, and is imported in a thread."""
+        learned = []
+
+        def learn() -> None:
+            learned.append(threading.current_thread() is threading.main_thread())
+
+        monkeypatch.setattr("agtools_nb.run.attempt.can_explain", lambda: bool(learned))
+        monkeypatch.setattr("agtools_nb.run.attempt.learn_to_explain", learn)
+        calls = [("ok", {"n": "x"}), ("ok", {"n": 1}), ("ok", '{"n": [2]}'), ("ok", '{"n": "3"}')]
+        results = process(ToolRunner([ok]), calls)
+        assert [r.status for r in results] == ["invalid", "ok", "invalid", "ok"]
+        assert [len(r.faults) for r in results] == [1, 0, 1, 0]
+        assert learned
+        assert not any(learned)
+
     def test_a_failure_keeps_its_cause_when_it_travels(self) -> None:
         import copy
         import pickle
