@@ -38,6 +38,10 @@ _DRAFTS = {
 """Drafts whose schemas are compiled, and whether they are draft 7."""
 
 
+# Not None, which a broken schema may hold where a schema belongs.
+_ROOT: Any = object()
+
+
 def can_explain() -> bool:
     """Whether ``jsonschema`` is there, so that errors are found without delay."""
     return _imported.is_set()
@@ -74,13 +78,13 @@ class Document:
         self.schema = root
         self._checks: dict[int, tuple[Any, Check | None]] = {}
 
-    def conforms(self, value: Any, schema: Any = None) -> bool:
+    def conforms(self, value: Any, schema: Any = _ROOT) -> bool:
         """Whether ``value`` fits ``schema``, a part of this document (default: the root).
 
         A schema that cannot be judged (a broken reference, a bad pattern) is
         taken as fitting: what it meant is for the tool to say.
         """
-        if schema is None:
+        if schema is _ROOT:
             schema = self.schema
         check = self._check(schema)
         if check is not None:
@@ -99,12 +103,12 @@ class Document:
         except RecursionError:
             return False
 
-    def errors(self, value: Any, schema: Any = None) -> Iterator[ValidationError]:
+    def errors(self, value: Any, schema: Any = _ROOT) -> Iterator[ValidationError]:
         """Yield what does not fit, in the order of the schema."""
         token = _asked.set(self)
         try:
             validator = self._validator
-            if schema is not None:
+            if schema is not _ROOT:
                 if not isinstance(schema, (dict, bool)):
                     return
                 validator = validator.evolve(schema=self._ending.get(id(schema), schema))

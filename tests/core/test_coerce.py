@@ -241,6 +241,14 @@ def test_no_pattern_hangs(pattern: str) -> None:
     assert validate({text: 1}, {"patternProperties": {pattern: {}}}) == ()
 
 
+@pytest.mark.parametrize("branch", [None, 2, "x", []])
+def test_a_union_with_a_branch_that_is_no_schema_is_not_judged(branch: Any) -> None:
+    for keyword in ("oneOf", "anyOf"):
+        schema = {keyword: [{"type": "integer"}, branch], "unevaluatedItems": False}
+        assert validate(None, schema) == ()
+        assert coerce("3", schema).value == "3"
+
+
 def test_look_around_without_repeats_in_repeats_is_judged() -> None:
     schema = {"pattern": r"^(?=.*[A-Z])(?=.*\d).{3,}$"}
     assert validate("aB3", schema) == ()
