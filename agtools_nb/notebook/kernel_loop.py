@@ -88,7 +88,7 @@ class KernelLoop:
         if not self._is_here():
             return asyncio.run_coroutine_threadsafe(coro, loop).result()
         _make_reentrant(loop)
-        with _interrupts(loop, stop) as was_interrupted:
+        with _round_kept(loop), _interrupts(loop, stop) as was_interrupted:
             value: T = loop.run_until_complete(loop.create_task(coro))
         if was_interrupted():
             raise KeyboardInterrupt
@@ -112,6 +112,27 @@ class KernelLoop:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
+
+
+@contextmanager
+def _round_kept(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
+    """Leave the round of the loop in which this is called as many handles as it counts on.
+
+    A round of asyncio's own counts the handles that are ready, then takes that many; the
+    patched one looks each time. The round in which the patch is made is still asyncio's
+    own. The nested loop runs the handles that it has counted, so it would pop from an empty
+    queue, which ends the loop and with it the kernel.
+    """
+    counted = len(getattr(loop, "_ready", ()))
+    try:
+        yield
+    finally:
+        for _ in range(counted):
+            loop.call_soon(_nothing)
+
+
+def _nothing() -> None:
+    """Stand in for a handle that has been run."""
 
 
 @contextmanager
