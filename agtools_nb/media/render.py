@@ -23,6 +23,16 @@ def is_drawing(value: Any) -> bool:
     return any(_inherits(kind, *names) for names in _KINDS)
 
 
+def _figure(figure: Any) -> bytes:
+    target = io.BytesIO()
+    figure.savefig(target, format="png")
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is not None:
+        # Or Jupyter would show it once more, under whichever cell comes next.
+        pyplot.close(figure)
+    return target.getvalue()
+
+
 def picture_of(value: Any) -> tuple[str, bytes] | None:
     """Return MIME type and bytes of a picture; ``None`` if it is none.
 
@@ -35,9 +45,7 @@ def picture_of(value: Any) -> tuple[str, bytes] | None:
     if _inherits(kind, "matplotlib.axes", "Axes"):
         return picture_of(value.figure)
     if _inherits(kind, "matplotlib.figure", "FigureBase"):
-        target = io.BytesIO()
-        getattr(value, "figure", value).savefig(target, format="png")
-        return PNG, target.getvalue()
+        return PNG, _figure(getattr(value, "figure", value))
     for method, mime_type in _DRAWN_BY.items():
         if not issubclass(kind, type) and callable(getattr(kind, method, None)):
             data = _bytes_of(getattr(value, method)())

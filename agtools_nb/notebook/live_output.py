@@ -43,6 +43,15 @@ class LiveOutput:
         self.cell: Cell | None = None
         self._id = f"agtools_nb-{secrets.token_hex(8)}"
         self._revision = -1
+        # Whether the last word was sent from the end of a cell. nbclient keeps only what is
+        # sent from the cell that runs; a batch that runs on speaks for the cell it began in.
+        self._is_kept = True
+
+    @property
+    def is_in_running_cell(self) -> bool:
+        """Whether it was shown in the cell that runs now."""
+        running = running_cell()
+        return self.cell is not None and running is not None and self.cell.run == running.run
 
     def show(self) -> None:
         """Show the view in the running cell, once; a later call does nothing."""
@@ -58,6 +67,14 @@ class LiveOutput:
         """Write the saved HTML and text again, if the view has changed since."""
         if self.cell is not None and self.view.revision != self._revision:
             self._publish_twin(update=True)
+            self._is_kept = False
+
+    def keep(self) -> None:
+        """The same from the end of a cell, and also what was written since the last one."""
+        changed = self.cell is not None and self.view.revision != self._revision
+        if changed or not self._is_kept:
+            self._publish_twin(update=True)
+            self._is_kept = True
 
     def _publish_twin(self, *, update: bool) -> None:
         self._revision = self.view.revision
@@ -117,4 +134,4 @@ def _bring_up_to_date(cell: Cell, failed: bool) -> None:
         if shown_in is not None and shown_in.id == cell.id is not None and shown_in.run != cell.run:
             _outputs.remove(output)
         else:
-            output.update()
+            output.keep()

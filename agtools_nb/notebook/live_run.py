@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 from agtools_nb.calls import ToolCall, ToolResult
 from agtools_nb.notebook.display import Results, mark_shown
 from agtools_nb.notebook.kernel_loop import KernelLoop
-from agtools_nb.notebook.live_output import LiveOutput
+from agtools_nb.notebook.live_output import LiveOutput, show_view
 from agtools_nb.run import Batch
 from agtools_nb.views.batch import BatchView
 
@@ -31,6 +31,11 @@ class ShownRun:
         """Show it in the running cell, once."""
         if self._output is not None:
             self._output.show()
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the running cell shows it."""
+        return self._output is not None and self._output.is_in_running_cell
 
     def finish(self) -> None:
         """Draw the last word, on the page and in the saved twin."""
@@ -85,10 +90,12 @@ class LiveRun(Generic[R]):
         return f"<LiveRun of {count}: {'done' if self.done else 'running'}>"
 
     def _ipython_display_(self) -> None:
-        if self.view is not None:
-            self._shown.show()
-        else:
+        if self.view is None:
             print(self)
+            return
+        self._shown.show()
+        if not self._shown.is_here:
+            show_view(self.view)  # once more: it was shown where it began
 
     async def _run(self) -> None:
         try:
@@ -99,7 +106,8 @@ class LiveRun(Generic[R]):
 
     async def _wait(self) -> R:
         self._shown.show()
-        mark_shown(self._results)
+        if self._shown.is_here:
+            mark_shown(self._results)
         try:
             await asyncio.shield(self._task)
         except asyncio.CancelledError:

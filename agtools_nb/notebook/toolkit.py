@@ -170,14 +170,15 @@ class Toolkit:
             self._forms.add(view)
         return view
 
-    def call(self, name: str, /, **arguments: Any) -> LiveRun[ToolResult]:
+    def call(self, name: str | Tool, /, **arguments: Any) -> LiveRun[ToolResult]:
         """Start one call on the kernel's loop: ``result = await tk.call("convert", value="3")``.
 
         Returns:
             A handle; ``await`` gives the :class:`ToolResult`. A failure is a
             result with an ``error``, never an exception.
         """
-        return self._start([ToolCall(name, arguments)], lambda results: results[0])
+        call = ToolCall(name.name if isinstance(name, Tool) else name, arguments)
+        return self._start([call], lambda results: results[0])
 
     def run(self, calls: Iterable[Call], **options: Unpack[BatchOptions]) -> LiveRun[Results]:
         """Start a batch of calls on the kernel's loop, all at once unless told otherwise.
@@ -196,9 +197,11 @@ class Toolkit:
         """
         return self._start(calls, lambda results: results, **options)
 
-    def call_sync(self, name: str, /, **arguments: Any) -> ToolResult:
+    def call_sync(self, name: str | Tool, /, **arguments: Any) -> ToolResult:
         """Run one call while the cell waits. See :meth:`run_sync`."""
-        return self.run_sync([ToolCall(name, arguments)])[0]
+        return self.run_sync([ToolCall(name.name if isinstance(name, Tool) else name, arguments)])[
+            0
+        ]
 
     def run_sync(self, calls: Iterable[Call], **options: Unpack[BatchOptions]) -> Results:
         """Run a batch while the cell waits: the twin of :meth:`run` for code without ``await``.

@@ -25,6 +25,7 @@ from agtools_nb.calls import Status, ToolCall, ToolResult
 from agtools_nb.context import ToolContext, copied
 from agtools_nb.define import Tool
 from agtools_nb.errors import (
+    AgtoolsError,
     ArgumentsError,
     CallTimeoutError,
     ToolError,
@@ -38,7 +39,7 @@ from agtools_nb.run.binding import bound
 from agtools_nb.run.capture import CallOutput, current_output
 from agtools_nb.run.invoke import PLAIN, Invocation, RaisedElsewhereError, maybe_await
 from agtools_nb.run.results import result_fault
-from agtools_nb.run.setting import Setting
+from agtools_nb.run.setting import Before, Setting
 from agtools_nb.run.words import STOPPED, error_text
 
 _log = logging.getLogger("agtools_nb")
@@ -227,7 +228,23 @@ class Attempt:
             self._check_scopes(tool)
         for hook in self.setting.before:
             # A copy: what was checked is what runs.
-            await maybe_await(hook(self.call, copied(prepared.arguments or {})))
+            await self._ask(tool, hook, copied(prepared.arguments or {}))
+
+    async def _ask(self, tool: Tool, hook: Before, arguments: dict[str, Any]) -> None:
+        try:
+            answer = await maybe_await(hook(self.call, arguments))
+        except AgtoolsError:
+            raise
+        except Exception as error:
+            raise UsageError(
+                f"{tool.name} was not run: a hook before it failed ({error_text(error)})"
+            ) from error
+        if answer is not None:
+            # False may have been meant as a refusal, and nobody would notice that it is none.
+            raise UsageError(
+                f"{tool.name} was not run: a hook before it returned {brief_repr(answer)}; return "
+                "None to let the call go on, raise ToolError(code, message) to refuse it"
+            )
 
     async def _invoked(
         self,

@@ -114,6 +114,7 @@ class ToolRunner:
         It is told a copy of the arguments as the tool will get them, and may be async;
         a timeout does not count its time. If it raises, the tool is not run and the call
         answers with the error; raise a :class:`ToolError` to say why in words for the model.
+        It must return ``None``.
 
         Returns:
             The hook.
@@ -405,7 +406,8 @@ def _checked_executor(executor: ExecutorChoice | None) -> ExecutorChoice | None:
     Raises:
         UsageError: It is neither.
     """
-    if executor is None or isinstance(executor, Executor) or callable(executor):
+    is_chooser = callable(executor) and not isinstance(executor, type)
+    if executor is None or isinstance(executor, Executor) or is_chooser:
         return executor
     raise UsageError(
         "executor must be a concurrent.futures.Executor, or a function that returns one for a "

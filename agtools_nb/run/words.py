@@ -34,9 +34,9 @@ def _words_of(error: BaseException) -> str:
         return _with_hint(error)
     text = str(error)
     if isinstance(error, DefinitionError):
-        return f"{text} This is a mistake in the tool, not in the call."
+        return f"{_sentence(text)} This is a mistake in the tool, not in the call."
     if isinstance(error, UsageError) and not isinstance(error, UnknownToolError):
-        return f"{text} This is for the user to put right; the call is not at fault."
+        return f"{_sentence(text)} This is for the user to put right; the call is not at fault."
     if isinstance(error, (ArgumentsError, CallTimeoutError, UnknownToolError)):
         return text
     if isinstance(error, BaseExceptionGroup):
@@ -45,6 +45,10 @@ def _words_of(error: BaseException) -> str:
         text = "; ".join([shorten(text, 200), *(shorten(one, 1_000) for one in inner)])
     name = type(error).__name__
     return f"{name}: {text}" if text else name
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def _with_hint(error: ToolError) -> str:

@@ -205,3 +205,5 @@ class TestOtherExecutors:
 def test_what_is_no_executor_is_refused() -> None:
     with pytest.raises(UsageError, match=r"executor.*'4'"):
         ToolRunner(executor="4")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="not <class"):
+        ToolRunner(executor=ProcessPoolExecutor)  # type: ignore[arg-type]  # parentheses forgotten

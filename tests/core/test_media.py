@@ -416,3 +416,16 @@ def test_the_json_form_of_media_is_what_they_are() -> None:
     assert jsonable([Media.image(PNG, name="dot")]) == [
         {"media": f"image/png, {len(PNG)} bytes", "name": "dot"}
     ]
+
+
+def test_a_figure_of_pyplot_is_not_left_for_jupyter_to_show_again() -> None:
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    from matplotlib import pyplot as plt
+
+    figure, axes = plt.subplots()
+    axes.plot([1, 2])
+    [part] = split({"chart": figure}).media
+    assert part.mime_type == "image/png"
+    assert plt.get_fignums() == []

@@ -295,6 +295,21 @@ class TestHooks:
         assert seen == [("add", "ok"), ("add", "invalid")]
         assert [result.result for result in results] == [-1, None]
 
+    @pytest.mark.parametrize("answer", [False, True, "no", 0])
+    def test_what_a_hook_returns_before_is_never_taken_for_a_yes(self, answer: Any) -> None:
+        runner = ToolRunner([add])
+        runner.before(lambda call, arguments: answer)
+        [result] = asyncio.run(runner.process_tool_calls([("add", {"a": 1})]))
+        assert f"a hook before it returned {answer!r}; return None" in str(result.error)
+        assert "raise ToolError(code, message) to refuse it" in str(result.error)
+
+    def test_a_broken_hook_is_not_taken_for_the_tool(self) -> None:
+        runner = ToolRunner([add])
+        runner.before(lambda call: None)  # type: ignore[arg-type,misc]
+        [result] = asyncio.run(runner.process_tool_calls([("add", {"a": 1})]))
+        assert "add was not run: a hook before it failed (TypeError: " in str(result.error)
+        assert "the call is not at fault" in str(result.error)
+
     def test_no_hook_changes_what_runs_or_what_is_said_of_it(self) -> None:
         @tool
         def echo(items: list[Any], more: dict[str, Any]) -> Any:

@@ -40,12 +40,17 @@ def declaration(tool: Tool, provider: Provider, *, strict: bool = False) -> dict
             ``"strict": true`` and its schema is changed to what strict mode takes; where that
             cannot be (a parameter that takes any value or any keys, a tuple), it says
             ``"strict": false`` with the schema as it is, and :func:`why_not_strict` says why.
-            An optional parameter may come back as ``null``; the runner reads that as absent.
+            An optional parameter may come back as ``null``: give the runner ``omit_nulls=True``.
 
     Raises:
         ValueError: There is no such provider.
-        UsageError: ``strict`` with a provider that has no strict mode.
+        UsageError: It is no tool, or ``strict`` with a provider that has no strict mode.
     """
+    if not hasattr(tool, "input_schema"):
+        raise UsageError(
+            f"declaration() takes a tool, not {brief_repr(tool)}: make one with @tool, and call it "
+            "for each of several"
+        )
     try:
         make = _MAKERS[provider]
     except (KeyError, TypeError):
