@@ -105,7 +105,9 @@ class Document:
 
     def errors(self, value: Any, schema: Any = _ROOT) -> Iterator[ValidationError]:
         """Yield what does not fit, in the order of the schema."""
-        token = _asked.set(self)
+        # Not by a token: whoever stops to listen may end this in another context.
+        before = _asked.get()
+        _asked.set(self)
         try:
             validator = self._validator
             if schema is not _ROOT:
@@ -121,7 +123,7 @@ class Document:
             # keyword of the wrong type.
             return
         finally:
-            _asked.reset(token)
+            _asked.set(before)
 
     def resolve(self, ref: Any) -> Any:
         """The schema that a reference leads to; ``None`` if it leads nowhere."""
@@ -336,10 +338,12 @@ def _alternatives(
         return
     context: list[ValidationError] = []
     if not fit and depth < _MAX_UNIONS:
-        token = _unions.set(depth + 1)
-        for index, branch in enumerate(branches):
-            context += validator.descend(value, branch, schema_path=index)
-        _unions.reset(token)
+        _unions.set(depth + 1)
+        try:
+            for index, branch in enumerate(branches):
+                context += validator.descend(value, branch, schema_path=index)
+        finally:
+            _unions.set(depth)
     yield ValidationError("fits no alternative, or too many", context=context)
 
 

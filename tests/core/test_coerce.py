@@ -249,6 +249,17 @@ def test_a_union_with_a_branch_that_is_no_schema_is_not_judged(branch: Any) -> N
         assert coerce("3", schema).value == "3"
 
 
+def test_a_broken_branch_leaves_nothing_behind() -> None:
+    """How deep in unions a fault was found was not taken back after an error: words got lost."""
+    broken = {"anyOf": [{"allOf": [{"type": "integer"}, {"minimum": "x"}]}, {"type": "null"}]}
+    union = {
+        "anyOf": [{"type": "object", "properties": {"n": {"type": "integer"}}}, {"type": "null"}]
+    }
+    for _ in range(5):
+        validate(1.5, broken)
+        assert [fault.pointer for fault in validate({"n": []}, union)] == ["/n"]
+
+
 def test_look_around_without_repeats_in_repeats_is_judged() -> None:
     schema = {"pattern": r"^(?=.*[A-Z])(?=.*\d).{3,}$"}
     assert validate("aB3", schema) == ()
