@@ -20,9 +20,12 @@ def schema_tool(schema: Any, name: str = "tool", description: str = "") -> ToolW
     def takes(**arguments: Any) -> Any:
         return arguments
 
-    return ToolWithSchema(
-        takes, schema, name=re.sub("[^A-Za-z0-9_-]", "_", name)[:64], description=description
-    )
+    return ToolWithSchema(takes, schema, name=tool_name(name), description=description)
+
+
+def tool_name(name: str) -> str:
+    """The nearest name that every provider takes; some of the corpus have dots and blanks."""
+    return re.sub("[^A-Za-z0-9_-]", "_", name)[:64]
 
 
 @functools.cache

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from form.schema_tool import corpus
+from form.schema_tool import corpus, tool_name
 
 if TYPE_CHECKING:
     from browser.lab import NotebookPage
@@ -109,7 +109,7 @@ def check_drawn(page: NotebookPage, rows: tuple[dict[str, Any], ...]) -> None:
     page.wait_for(f"corpusForms.states().length === {len(rows)}", "the chunk's forms", 60)
     for row, state in zip(rows, page.page.evaluate("corpusForms.states()"), strict=True):
         where = (row["id"], state)
-        assert state["title"] == row["name"], where
+        assert state["title"] == tool_name(row["name"]), where
         assert (state["root"], state["json"], state["notices"]) == ("object", 0, ""), where
         assert state["height"] > 0, where
 
