@@ -136,7 +136,9 @@ def environment_of(python: Path, folder: Path, repo: Path, *, lowest: bool = Fal
     if not lowest:
         uv(*install, *package, *needed(repo), cwd=folder.parent)
         return inside
-    uv(*install, "--resolution", "lowest-direct", *package, cwd=folder.parent)
+    # The requirements by name: those of a wheel do not count as direct ones.
+    asked = tomllib.loads((repo / "pyproject.toml").read_text())["project"]["dependencies"]
+    uv(*install, "--resolution", "lowest-direct", *package, *asked, cwd=folder.parent)
     # What only tests need must do with what is there now.
     kept = folder / "lowest.txt"
     there = installed(inside, list(lower_bounds(repo)))
