@@ -23,7 +23,7 @@ from agtools_nb.arguments.checker import (
 )
 from agtools_nb.arguments.loops import closing_references
 from agtools_nb.arguments.patterns import found_in
-from agtools_nb.define.subschemas import MISSING, resolve
+from agtools_nb.define.subschemas import MISSING, resolve, walk
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -142,6 +142,15 @@ class Document:
             return _no_schemas().resolver_with_root(resource).lookup(ref).contents
         except (Unresolvable, ValueError, TypeError, AttributeError, KeyError):
             return None
+
+    def owns(self, schema: Any) -> bool:
+        """Whether a schema is a part of this document, whatever else is known to references."""
+        return not isinstance(schema, dict) or id(schema) in self._own
+
+    @functools.cached_property
+    def _own(self) -> frozenset[int]:
+        twins = (id(twin) for twin in self._ending.values())
+        return frozenset((*map(id, walk(self.schema)), *twins))
 
     def _asks(self, check: Check, value: Any) -> bool:
         compiler = self._compiler
@@ -333,7 +342,7 @@ def _alternatives(
     from jsonschema.exceptions import ValidationError
 
     document, depth = _asked.get(), _unions.get()
-    fit = [branch for branch in branches if document.conforms(value, branch)]
+    fit = [branch for branch in branches if _fits(document, validator, value, branch)]
     if fit and (most is None or len(fit) <= most):
         return
     context: list[ValidationError] = []
@@ -345,6 +354,13 @@ def _alternatives(
         finally:
             _unions.set(depth)
     yield ValidationError("fits no alternative, or too many", context=context)
+
+
+def _fits(document: Document, validator: Any, value: Any, branch: Any) -> bool:
+    if document.owns(branch):
+        return document.conforms(value, branch)
+    # Of a metaschema, which jsonschema knows and a reference led to.
+    return bool(validator.evolve(schema=branch).is_valid(value))
 
 
 _unions: contextvars.ContextVar[int] = contextvars.ContextVar("agtools_nb_unions", default=0)

@@ -100,6 +100,8 @@ class View(anywidget.AnyWidget):
         self._outbox: list[dict[str, Any]] = []
         self._problem: dict[str, str] | None = None
         self._rev = 0
+        # Apart from what was sent: many changes go into one message.
+        self._changes = 0
         # Made here and not by the comm, so that the first `data` can carry it.
         self._id = uuid.uuid4().hex
         super().__init__(data=self._next_data(), model_id=self._id)
@@ -133,6 +135,7 @@ class View(anywidget.AnyWidget):
 
     def refresh(self) -> None:
         """Say that the state has changed. From any thread, as often as you like."""
+        self._changes += 1
         if self._dirty:  # a write may follow 10,000 others this second
             return
         with self._view_lock:
@@ -141,6 +144,7 @@ class View(anywidget.AnyWidget):
 
     def refresh_now(self) -> None:
         """Send the state at once. On the main loop only; for the last word of a view."""
+        self._changes += 1
         self._dirty = True
         self._flush()
 
@@ -158,7 +162,7 @@ class View(anywidget.AnyWidget):
     @property
     def revision(self) -> int:
         """Grows with each change of the state, sent or about to be."""
-        return self._rev + self._dirty
+        return self._changes
 
     def _wake(self) -> None:
         with self._view_lock:
