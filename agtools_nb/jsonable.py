@@ -61,7 +61,7 @@ MAX_DEPTH = 64
 MAX_ITEMS = 1_000_000
 REPR_LIMIT = 2_000
 # Python refuses to print integers of more than 4,300 digits; 13,000 bits stay below that.
-_MAX_INT_BITS = 13_000
+MAX_INT_BITS = 13_000
 
 _AS_TEXT = (
     decimal.Decimal,
@@ -352,7 +352,7 @@ _FORMS_BY_MODULE = {
 
 
 def _integer(value: int) -> Any:
-    return value if value.bit_length() <= _MAX_INT_BITS else hex(value)
+    return value if value.bit_length() <= MAX_INT_BITS else hex(value)
 
 
 def _number(value: float) -> Any:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, cast
 
-from agtools_nb.arguments.conversions import escaped
 from agtools_nb.arguments.faults import make_fault
 from agtools_nb.calls import Fault
 from agtools_nb.define.describe import expected_text, type_text
+from agtools_nb.define.subschemas import pointer_step
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -81,7 +81,7 @@ def _tag_fault(error: ValidationError, pointer: str, findings: Findings) -> Faul
     if found is None:
         return None
     key, choices, is_required = found
-    place, expected = f"{pointer}/{escaped(key)}", type_text({"enum": choices})
+    place, expected = f"{pointer}/{pointer_step(key)}", type_text({"enum": choices})
     if key not in value:
         if not is_required:
             return None

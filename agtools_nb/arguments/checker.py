@@ -403,12 +403,14 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
+def is_integer(value: Any) -> bool:
+    """Whether a value is an integer to a function that asks for one: ``3.0`` is none."""
+    return type(value) is int or (isinstance(value, int) and not isinstance(value, bool))
+
+
 _OF_TYPE: dict[str, Check] = {
     "string": lambda value: isinstance(value, str),
-    # 3.0 is none, although JSON Schema lets it pass: a function that asks for int wants one.
-    "integer": lambda value: type(value) is int or (
-        isinstance(value, int) and not isinstance(value, bool)
-    ),
+    "integer": is_integer,
     "number": _is_number,
     "boolean": lambda value: isinstance(value, bool),
     "object": lambda value: isinstance(value, dict),

@@ -21,7 +21,6 @@ from agtools_nb.arguments.conversions import (
     PYTHON_TYPES,
     choice_text,
     converted,
-    escaped,
     is_of,
     json_form,
     same,
@@ -29,9 +28,7 @@ from agtools_nb.arguments.conversions import (
 from agtools_nb.arguments.parse import MAX_NESTING, is_nested_beyond
 from agtools_nb.arguments.patterns import found_in
 from agtools_nb.calls import Change
-from agtools_nb.define.subschemas import JsonSchema
-
-_MAX_DEPTH = 64  # levels of nested values
+from agtools_nb.define.subschemas import JsonSchema, pointer_step
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,7 +387,7 @@ def _members(properties: dict[str, _Node | None], rest: _Node | None) -> _Node:
 
     def convert(value: Any, at: _At, run: _Run) -> Any:
         depth = at[2] + 1
-        if not isinstance(value, dict) or depth > _MAX_DEPTH:
+        if not isinstance(value, dict) or depth > MAX_NESTING:
             return value
         changed = None
         # Whichever are fewer: many schemas with one property each must not each read all keys.
@@ -426,7 +423,7 @@ def _pattern_members(
 
     def convert(value: Any, at: _At, run: _Run) -> Any:
         depth = at[2] + 1
-        if not isinstance(value, dict) or depth > _MAX_DEPTH:
+        if not isinstance(value, dict) or depth > MAX_NESTING:
             return value
         changed = dict(value)
         for key in value:
@@ -442,7 +439,7 @@ def _items(first: list[_Node | None], rest: _Node | None) -> _Node:
 
     def convert(value: Any, at: _At, run: _Run) -> Any:
         depth = at[2] + 1
-        if not isinstance(value, list) or depth > _MAX_DEPTH:
+        if not isinstance(value, list) or depth > MAX_NESTING:
             return value
         changed = None
         for index, item in enumerate(value):
@@ -461,7 +458,7 @@ def _items(first: list[_Node | None], rest: _Node | None) -> _Node:
 def _pointer(at: _At) -> str:
     steps: list[str] = []
     while at[0] is not None:
-        steps.append(escaped(str(at[1])))
+        steps.append(pointer_step(str(at[1])))
         at = at[0]
     return "".join(f"/{step}" for step in reversed(steps))
 

@@ -19,18 +19,18 @@ from agtools_nb.arguments.checker import (
     Check,
     Compiler,
     UncompiledError,
+    is_integer,
     is_without_repeats,
 )
 from agtools_nb.arguments.loops import closing_references
 from agtools_nb.arguments.patterns import found_in
 from agtools_nb.define.subschemas import MISSING, resolve, walk
+from agtools_nb.jsonable import MAX_INT_BITS
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
     from jsonschema.protocols import Validator
 
-# Python refuses integers of more than 4,300 digits; 13,000 bits stay below that.
-_MAX_PRINTED_BITS = 13_000
 _DRAFTS = {
     "https://json-schema.org/draft/2020-12/schema": False,
     "http://json-schema.org/draft-07/schema": True,
@@ -236,7 +236,7 @@ def _strict(base: type[Validator]) -> type[Validator]:
     """A draft's validator to which ``3.0`` is no integer, and which no input can hang."""
     from jsonschema.validators import extend
 
-    checker = base.TYPE_CHECKER.redefine("integer", _is_integer)
+    checker = base.TYPE_CHECKER.redefine("integer", lambda _, value: is_integer(value))
     own = {
         "pattern": _pattern,
         "uniqueItems": _unique_items,
@@ -271,16 +271,12 @@ class _Huge(int):
 
 def _printable(value: Any) -> Any:
     if type(value) is int:
-        return _Huge(value) if value.bit_length() > _MAX_PRINTED_BITS else value
+        return _Huge(value) if value.bit_length() > MAX_INT_BITS else value
     if type(value) is list:
         return [_printable(item) for item in value]
     if type(value) is dict:
         return {key: _printable(item) for key, item in value.items()}
     return value
-
-
-def _is_integer(checker: Any, value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _pattern(validator: Any, pattern: Any, value: Any, schema: Any) -> Iterator[ValidationError]:

@@ -16,7 +16,7 @@ _INTEGER = re.compile(r"-?(0|[1-9][0-9]*)")
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 # Integers that text is converted to: what 64 bits hold, so that whatever JSON library
 # comes next keeps them exact.
-_MAX_INTEGER = 2**63
+MAX_INTEGER = 2**63
 # Doubles hold each integer below this (RFC 8259, section 6); this one may have been another.
 _MAX_EXACT_DOUBLE = 2**53
 
@@ -30,11 +30,6 @@ def same(one: Any, other: Any) -> bool:
     if isinstance(one, list):
         return len(one) == len(other) and all(map(same, one, other))
     return bool(one == other)
-
-
-def escaped(key: str) -> str:
-    """A key as one step of a JSON Pointer (RFC 6901)."""
-    return key.replace("~", "~0").replace("/", "~1")
 
 
 # An unknown type name asks for nothing that this could convert to.
@@ -91,7 +86,7 @@ def _integer_from(text: str) -> tuple[Any, str | None]:
     if len(text) > 20 or not _INTEGER.fullmatch(text):
         return text, None
     number = int(text)
-    exact = -_MAX_INTEGER <= number < _MAX_INTEGER
+    exact = -MAX_INTEGER <= number < MAX_INTEGER
     return (number, "text to integer") if exact else (text, None)
 
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from agtools_nb.arguments.branches import branch_faults
 from agtools_nb.arguments.conform import Document, unknown_keys
-from agtools_nb.arguments.conversions import escaped
 from agtools_nb.arguments.faults import UnknownKey, brief_json, make_fault, place_text
 from agtools_nb.arguments.hints import hint_for, null_hint
 from agtools_nb.arguments.nearest import listed, nearest
 from agtools_nb.arguments.secrets import Secrets
 from agtools_nb.calls import Fault
 from agtools_nb.define.describe import bounds_text, expected_text
+from agtools_nb.define.subschemas import pointer_step
 from agtools_nb.jsonable import clean_text, jsonable, shorten
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ class Findings:
         if error.validator in ("minLength", "maxLength"):
             words = f"keys of {asked}"
         fault = make_fault(pointer, words, f"the key {brief_json(key, 60)}")
-        return Fault(f"{pointer}/{escaped(key)}", fault.expected, fault.got, fault.message)
+        return Fault(f"{pointer}/{pointer_step(key)}", fault.expected, fault.got, fault.message)
 
     def _missing(self, error: ValidationError, pointer: str, schema: Any) -> Iterator[Fault]:
         for name in _texts(error.validator_value):
@@ -190,7 +190,7 @@ class Findings:
 
     def _absent(self, pointer: str, name: str, schema: Any, why: str) -> Fault:
         expected = self._expected(_property(schema, name))
-        return make_fault(f"{pointer}/{escaped(name)}", expected, "nothing", f" ({why})")
+        return make_fault(f"{pointer}/{pointer_step(name)}", expected, "nothing", f" ({why})")
 
     def _unknown(self, error: ValidationError, pointer: str, schema: Any) -> Iterator[Fault]:
         instance = cast("Any", error.instance)
@@ -200,12 +200,12 @@ class Findings:
         noun = "key" if pointer else "parameter"
         for name in unknown_keys(instance, schema):
             close = nearest(name, known)
-            place = clean_text(f"{pointer}/{escaped(name)}")
+            place = clean_text(f"{pointer}/{pointer_step(name)}")
             remark = f"; did you mean {close!r}?" if close else ""
             all_known = listed(name, known, _KNOWN_SHOWN)
             message = f"{place_text(place)}: there is no such {noun}{remark} (known: {all_known})"
             # A slip in the name makes a secret no less secret.
-            meant = place if close is None else f"{pointer}/{escaped(close)}"
+            meant = place if close is None else f"{pointer}/{pointer_step(close)}"
             got = self.got(meant, instance[name])
             yield UnknownKey(place, "no such key", got, message, close, all_known)
 
@@ -238,7 +238,7 @@ _SEVERAL: dict[str, _Several] = {
 
 
 def _pointer(error: ValidationError) -> str:
-    return "".join(f"/{escaped(str(step))}" for step in error.absolute_path)
+    return "".join(f"/{pointer_step(str(step))}" for step in error.absolute_path)
 
 
 def _texts(names: Any) -> list[str]:

@@ -6,8 +6,9 @@ import json
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-from agtools_nb.arguments.coerce import Coerced, Coercion
+from agtools_nb.arguments.coerce import Coercion
 from agtools_nb.arguments.conform import Document
+from agtools_nb.arguments.conversions import MAX_INTEGER
 from agtools_nb.arguments.direct import Validate, direct_validator
 from agtools_nb.context import copied
 from agtools_nb.jsonable import jsonable
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
 
     from agtools_nb.define import Tool
-
-_MAX_PLAIN_INTEGER = 2**63
 
 
 class Plan:
@@ -76,10 +75,6 @@ class Plan:
     def coercion(self) -> Coercion:
         """The schema's conversions."""
         return Coercion(self.document)
-
-    def coerced(self, arguments: Any) -> Coerced:
-        """Return the arguments, which do not fit, after coercion against the tool's schema."""
-        return self.coercion.changed(arguments)
 
     def quick(self, arguments: dict[str, Any]) -> dict[str, Any] | None:
         """Values for what surely fits, coerced where need be; ``None`` leaves it to the long way.
@@ -203,7 +198,7 @@ def is_plain(arguments: Any) -> bool:
         if kind is str or kind is bool or value is None:
             continue
         if kind is int:
-            if not -_MAX_PLAIN_INTEGER <= value < _MAX_PLAIN_INTEGER:
+            if not -MAX_INTEGER <= value < MAX_INTEGER:
                 return False
         elif kind is not float or value - value != 0.0:
             return False

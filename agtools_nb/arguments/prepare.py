@@ -81,15 +81,17 @@ def prepare_parsed(
     explain: bool = True,
 ) -> Prepared:
     """The same for arguments that have been read into JSON values nobody else holds."""
-    if plan.shares or plan.is_explicit:
+    is_clean = plan.shares or plan.is_explicit
+    if is_clean:
         given = jsonable(given)
     values = plan.values(given)
     if isinstance(values, dict):
         return _ready(plan, given, values, ())
-    # Text may hold half a surrogate pair, which neither a message nor a tool could carry on.
-    given = jsonable(given)
+    if not is_clean:
+        # Text may hold half a surrogate pair, which neither a message nor a tool could carry on.
+        given = jsonable(given)
     given, unset = _without_unset(plan, given) if omit_nulls else (given, ())
-    coerced = plan.coerced(given)
+    coerced = plan.coercion.changed(given)
     changes = (*unset, *coerced.changes)
     if changes:
         values = plan.values(coerced.value)

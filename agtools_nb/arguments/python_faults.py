@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from agtools_nb.arguments.conversions import escaped
 from agtools_nb.arguments.faults import HIDDEN, brief_json, make_fault, top_of
 from agtools_nb.arguments.findings import Findings
 from agtools_nb.arguments.secrets import quotes
 from agtools_nb.arguments.validate import faults_in
 from agtools_nb.calls import Fault
 from agtools_nb.define.describe import format_example
+from agtools_nb.define.subschemas import pointer_step
 from agtools_nb.jsonable import clean_text, shorten
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def _place(loc: tuple[int | str, ...], arguments: Any) -> tuple[str, Any]:
     pointer, value = "", arguments
     for step in loc:
         if isinstance(value, dict) and step in value:
-            pointer, value = f"{pointer}/{escaped(str(step))}", value[step]
+            pointer, value = f"{pointer}/{pointer_step(str(step))}", value[step]
         elif isinstance(value, list) and isinstance(step, int) and step < len(value):
             pointer, value = f"{pointer}/{step}", value[step]
     return pointer, value

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from agtools_nb.arguments.conversions import escaped
 from agtools_nb.arguments.faults import HIDDEN, got_text, kind_of, top_of
+from agtools_nb.define.subschemas import pointer_step
 from agtools_nb.jsonable import jsonable
 
 _SHARED = ("$defs", "definitions")
@@ -34,7 +34,7 @@ class Secrets:
             properties = schema.get("properties")
             properties = properties if isinstance(properties, dict) else {}
             self.parameters = frozenset(
-                escaped(str(name)) for name, sub in properties.items() if _holds(sub, shared)
+                pointer_step(str(name)) for name, sub in properties.items() if _holds(sub, shared)
             )
             rest = {key: schema[key] for key in schema if key not in ("properties", *_SHARED)}
             self._whole = _holds(rest, shared)

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from agtools_nb.arguments import Prepared
+from agtools_nb.define.subschemas import pointer_step
 from agtools_nb.jsonable import shorten
-from agtools_nb.views.form_tree import escape
 from agtools_nb.views.form_words import json_of
 
 MAX_LINES = 400
@@ -59,7 +59,7 @@ def _lines(
     if isinstance(value, dict) and value:
         yield f"{pad}{key}{{", pointer
         inner: Iterable[tuple[str, str, Any]] = (
-            (f"{pointer}/{escape(name)}", f"{json_of(name)}: ", child)
+            (f"{pointer}/{pointer_step(name)}", f"{json_of(name)}: ", child)
             for name, child in value.items()
         )
         yield from _inside(inner, len(value), depth)

@@ -15,7 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from agtools_nb.jsonable import jsonable
+from agtools_nb.define.subschemas import pointer_step
+from agtools_nb.jsonable import MAX_INT_BITS, jsonable
 from agtools_nb.views.form_words import json_of
 
 Kind = Literal["unset", "text", "number", "bool", "null", "object", "array", "json"]
@@ -26,7 +27,6 @@ MAX_DEPTH = 48
 ABSENT: Final = object()
 """What :func:`value_of` returns for a field that sends nothing."""
 
-_MAX_INT_BITS = 13_000  # Python prints no integer of over 4,300 digits
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _ids = itertools.count(1)
 
@@ -93,7 +93,7 @@ def _fresh(value: Any, old: Node | None, depth: int) -> Node:
             return Node("null")
         case bool():
             return Node("bool", flag=value)
-        case int() if type(value) is int and value.bit_length() <= _MAX_INT_BITS:
+        case int() if type(value) is int and value.bit_length() <= MAX_INT_BITS:
             return Node("number", text=str(value))
         case float() if type(value) is float and math.isfinite(value):
             return Node("number", text=repr(value))
@@ -244,13 +244,8 @@ def text_faults(node: Node, pointer: str = "") -> Iterator[tuple[str, str]]:
     if node.fault:
         yield pointer, node.fault
     for key, child in node.entries.items():
-        yield from text_faults(child, f"{pointer}/{escape(key)}")
+        yield from text_faults(child, f"{pointer}/{pointer_step(key)}")
     at = 0
     for child in node.items:
         yield from text_faults(child, f"{pointer}/{at}")
         at += sends(child)
-
-
-def escape(key: str) -> str:
-    """A key as a step of a JSON pointer (RFC 6901)."""
-    return key.replace("~", "~0").replace("/", "~1")

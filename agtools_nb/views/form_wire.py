@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from agtools_nb.define.subschemas import pointer_step
 from agtools_nb.views.form_fit import (
     branch_of,
     can_show,
@@ -22,7 +23,6 @@ from agtools_nb.views.form_fit import (
 from agtools_nb.views.form_tree import (
     ABSENT,
     Node,
-    escape,
     number_text,
     sends,
     value_of,
@@ -101,7 +101,7 @@ def left_empty(plan: Plan, node: Node, field: Field | None = None) -> Iterator[t
     if node.kind == "object" and field["kind"] == "object":
         for child in field["fields"]:
             key, inner = child["title"], node.entries.get(child["title"])
-            place = f"/{escape(key)}"
+            place = f"/{pointer_step(key)}"
             if inner is not None and (inner.kind != "unset" or inner.flag):
                 yield from _below(place, left_empty(plan, inner, child))
             elif child.get("required"):
