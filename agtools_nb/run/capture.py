@@ -30,46 +30,25 @@ _lock = threading.Lock()
 class CallOutput:
     """What one call printed: the first MiB of characters of each stream, and 100 warnings."""
 
-    __slots__ = (
-        "_closed",
-        "_dropped",
-        "_kept",
-        "_parts",
-        "_warnings",
-        "_warnings_dropped",
-        "is_over",
-    )
+    __slots__ = ("_closed", "_said", "is_over")
 
     def __init__(self) -> None:
         # Whether the call has its result, so that what a task of it prints later goes outside.
         self.is_over = False
         self._closed = False
-        self._parts: dict[Stream, list[str]] = {}
-        self._kept: dict[Stream, int] = {}
-        self._dropped: dict[Stream, int] = {}
-        self._warnings: list[str] = []
-        self._warnings_dropped = 0
+        self._said: _Said | None = None  # most calls say nothing
 
     def write(self, stream: Stream, text: str) -> None:
         """Keep ``text`` as far as there is room; after :meth:`close`, drop it."""
         with _lock:
-            if self._closed:
-                return
-            room = LIMIT_CHARACTERS - self._kept.get(stream, 0)
-            kept = text[: max(room, 0)]
-            if kept:
-                self._parts.setdefault(stream, []).append(kept)
-                self._kept[stream] = self._kept.get(stream, 0) + len(kept)
-            if len(text) > len(kept):
-                self._dropped[stream] = self._dropped.get(stream, 0) + len(text) - len(kept)
+            if not self._closed:
+                self._kept().write(stream, text)
 
     def warn(self, text: str) -> None:
         """Keep a warning; after :meth:`close`, drop it."""
         with _lock:
-            if len(self._warnings) >= MAX_WARNINGS:
-                self._warnings_dropped += 1
-            elif not self._closed:
-                self._warnings.append(text)
+            if not self._closed:
+                self._kept().warn(text)
 
     def close(self) -> None:
         """Drop what comes from now on: the call was answered before its function ended."""
@@ -78,24 +57,61 @@ class CallOutput:
 
     def texts(self) -> tuple[str, str, tuple[str, ...]]:
         """Standard output, standard error and warnings, each with a note on what was dropped."""
-        if not self._parts and not self._warnings:
+        if self._said is None:
             return "", "", ()
-        return self.text("stdout"), self.text("stderr"), self.warnings
+        with _lock:
+            return self._said.text("stdout"), self._said.text("stderr"), self._said.warnings()
 
     def text(self, stream: Stream) -> str:
         """What was printed, with a note on how much was dropped."""
         with _lock:
-            text = "".join(self._parts.get(stream, ()))
-            dropped = self._dropped.get(stream, 0)
-        return f"{text}\n[{dropped:,} more characters were not kept]" if dropped else text
+            return "" if self._said is None else self._said.text(stream)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """The warnings, with a note on how many were dropped."""
-        with _lock:
-            more = self._warnings_dropped
-            note = (f"[{more:,} more warnings were not kept]",) if more else ()
-            return (*self._warnings, *note)
+        return self.texts()[2]
+
+    def _kept(self) -> _Said:
+        if self._said is None:
+            self._said = _Said()
+        return self._said
+
+
+class _Said:
+    """The text and the warnings of a call that says something. Used under the lock."""
+
+    def __init__(self) -> None:
+        self._parts: dict[Stream, list[str]] = {}
+        self._length: dict[Stream, int] = {}
+        self._dropped: dict[Stream, int] = {}
+        self._warnings: list[str] = []
+        self._warnings_dropped = 0
+
+    def write(self, stream: Stream, text: str) -> None:
+        length = self._length.get(stream, 0)
+        kept = text[: max(LIMIT_CHARACTERS - length, 0)]
+        if kept:
+            self._parts.setdefault(stream, []).append(kept)
+            self._length[stream] = length + len(kept)
+        if len(text) > len(kept):
+            self._dropped[stream] = self._dropped.get(stream, 0) + len(text) - len(kept)
+
+    def warn(self, text: str) -> None:
+        if len(self._warnings) < MAX_WARNINGS:
+            self._warnings.append(text)
+        else:
+            self._warnings_dropped += 1
+
+    def text(self, stream: Stream) -> str:
+        text = "".join(self._parts.get(stream, ()))
+        dropped = self._dropped.get(stream, 0)
+        return f"{text}\n[{dropped:,} more characters were not kept]" if dropped else text
+
+    def warnings(self) -> tuple[str, ...]:
+        more = self._warnings_dropped
+        note = (f"[{more:,} more warnings were not kept]",) if more else ()
+        return (*self._warnings, *note)
 
 
 # The output of the call that the current task or thread runs. Each call has a context of its own,

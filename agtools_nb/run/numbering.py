@@ -111,7 +111,7 @@ class Numbering:
 
     def numbered(self, given: Any) -> tuple[str, tuple[str, ...]]:
         """Return the id for a call that came with ``given``, and a note if that is another."""
-        if isinstance(given, str) and given and clean_text(given) == given:
+        if isinstance(given, str) and given and (given.isascii() or clean_text(given) == given):
             if given not in self._used:
                 self._used.add(given)
                 return given, ()

@@ -6,6 +6,7 @@ import ast
 import json
 import os
 import re
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -36,6 +37,7 @@ CHROMIUM_OPTIONS = [
 ]
 WIDTH, HEIGHT = 1280, 900
 SECONDS = 30.0
+OVERLOOKED_SECONDS = 5.0
 EXPECT_SECONDS = 15.0  # Playwright's own 5 s are short on two busy cores
 ARTIFACTS = Path(os.environ.get("AGTOOLS_ARTIFACTS", "artifacts")).resolve()
 
@@ -176,10 +178,18 @@ class NotebookPage:
             AssertionError: It was not within ``seconds``; tells ``what`` was waited for.
         """
         deadline = time.monotonic() + seconds
+        overlooked_at: float | None = None
         while not self.page.evaluate(f"() => Boolean({expression})"):
+            overlooked_at = time.monotonic() if overlooked_at is None else overlooked_at
+            if not self._is_overlooked():
+                overlooked_at = None
+            elif time.monotonic() - overlooked_at > OVERLOOKED_SECONDS:
+                self._nudge()
+                overlooked_at = None
             if time.monotonic() > deadline:
                 raise AssertionError(
-                    f"after {seconds:.0f} s still not: {what}; page errors: {self.watch.errors}"
+                    f"after {seconds:.0f} s still not: {what}; page errors: {self.watch.errors}; "
+                    f"last messages: {self.watch.wire.last()}; log: {self.server.log[-1500:]}"
                 )
             self.page.wait_for_timeout(50)
 
@@ -223,6 +233,21 @@ class NotebookPage:
         return "*" in str(
             self.js("return notebook.widgets[argument].promptNode?.textContent ?? ''", index)
         )
+
+    def _is_overlooked(self) -> bool:
+        """Whether an older kernel sits idle on a cell that it was sent."""
+        return self.watch.wire.has_overlooked_cell() and bool(
+            self.js("return panel.sessionContext.session?.kernel?.name === 'older'")
+        )
+
+    def _nudge(self) -> None:
+        """Send the kernel any message, so that it looks for those it overlooked.
+
+        ipykernel 7.0 to 7.3 may not notice a request that comes while a reply leaves, until
+        the next message (ipython/ipykernel issue 1554).
+        """
+        print(f"nudged a kernel: {self.watch.wire.last()}", file=sys.__stderr__)
+        self.js("panel.sessionContext.session.kernel.requestKernelInfo();")
 
     def run_cell(self, index: int, wait: bool = True, seconds: float = SECONDS) -> None:
         """Run one cell, and wait until it has ended unless told otherwise."""

@@ -49,6 +49,24 @@ class Wire:
             if message.kind == kind and direction in (None, message.direction):
                 yield message
 
+    def has_overlooked_cell(self) -> bool:
+        """Whether a cell was sent to a kernel that is idle and has not taken it up."""
+        sent = sum(
+            1
+            for message in self.of_kind("execute_request", "to kernel")
+            if not message.content.get("silent")
+        )
+        taken = sum(1 for _ in self.of_kind("execute_input", "to page"))
+        states = [m.content["execution_state"] for m in self.of_kind("status", "to page")]
+        return sent > taken and states[-1:] == ["idle"]
+
+    def last(self, count: int = 12) -> list[str]:
+        """Return the last messages in a few words each, for the message of a failed test."""
+        return [
+            f"{message.direction}: {message.kind} {str(message.content)[:60]}"
+            for message in self.messages[-count:]
+        ]
+
     def comm_opens(self) -> list[Message]:
         """Return the ``comm_open`` messages of widgets that the kernel sent."""
         return [
