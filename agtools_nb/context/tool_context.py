@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Protocol, Self
 
+from agtools_nb.context.pieces import BAR, bar_piece, text_piece
+from agtools_nb.context.progress import EMITTED, CallProgress
 from agtools_nb.context.state import StateStore
 
 
@@ -43,7 +45,10 @@ class ToolContext:
         scopes: The granted scopes.
         call_id: Id of the running call, ``None`` outside of one.
         tool_name: Name of the running tool, ``None`` outside of one.
+        progress: Where progress of the running call goes, ``None`` if nobody follows it.
     """
+
+    progress: CallProgress | None = None
 
     def __init__(
         self,
@@ -68,6 +73,7 @@ class ToolContext:
         view.tool_name = tool_name
         view._cancelled = False
         view._held = []
+        view.progress = None
         return view
 
     @property
@@ -131,6 +137,50 @@ class ToolContext:
         return self.state.update(
             key, updater, default, call_id=self.call_id, tool_name=self.tool_name
         )
+
+    def emit_progress(self, stream: str, chunk: str | bytes) -> Awaitable[None]:
+        """Report text while the call runs: ``await ctx.emit_progress("log", "half done")``.
+
+        In a blocking tool, call it without ``await``. Progress is bounded and lossy, and
+        the call's result never depends on it: a chunk is cut to 8 KiB of UTF-8, a call may
+        offer 1 MiB, and where 256 pieces of a batch wait already, this waits for room for
+        at most 100 ms (a blocking tool in the call itself). Whoever follows is told once a
+        call that something was dropped. Where nobody follows, after the call has its
+        result, and outside of a runner, nothing happens.
+
+        Args:
+            stream: ``"stdout"``, ``"stderr"``, or a word of your own.
+            chunk: Text; bytes are read as UTF-8, what is not UTF-8 becomes ``U+FFFD``.
+
+        Returns:
+            Something to await, which also lets other tasks run.
+
+        Raises:
+            TypeError: ``chunk`` is neither text nor bytes, or ``stream`` is no text.
+        """
+        piece = text_piece(stream, chunk)
+        return EMITTED if self.progress is None else self.progress.emit(piece)
+
+    def report_progress(
+        self, done: float, total: float | None = None, text: str = "", *, stream: str = BAR
+    ) -> Awaitable[None]:
+        """Report how far the call is, for a progress bar; else as :meth:`emit_progress`.
+
+        Args:
+            done: How much is done, at least 0.
+            total: How much there is. Default: unknown.
+            text: What is being done.
+            stream: Another word for each further bar. Default ``"progress"``.
+
+        Returns:
+            Something to await.
+
+        Raises:
+            TypeError: ``done`` or ``total`` is no number, or ``text`` or ``stream`` no text.
+            ValueError: A number is not finite, or below 0.
+        """
+        piece = bar_piece(stream, done, total, text)
+        return EMITTED if self.progress is None else self.progress.emit(piece)
 
     @contextmanager
     def lock(self) -> Iterator[ToolContext]:
