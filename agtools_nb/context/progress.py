@@ -76,9 +76,33 @@ class CallProgress:
         call_id: Id of the call.
         tool_name: Name of its tool.
         index: Place of the call in its batch or stream.
+        shows_prints: Whether what the tool prints is progress, too.
     """
 
-    def __init__(self, channel: ProgressChannel, call_id: str, tool_name: str, index: int) -> None:
+    __slots__ = (
+        "_call_id",
+        "_channel",
+        "_cut",
+        "_dropped",
+        "_index",
+        "_is_closed",
+        "_offered",
+        "_printed",
+        "_seq",
+        "_tool_name",
+        "_undecided",
+        "shows_prints",
+    )
+
+    def __init__(
+        self,
+        channel: ProgressChannel,
+        call_id: str,
+        tool_name: str,
+        index: int,
+        shows_prints: bool = False,
+    ) -> None:
+        self.shows_prints = shows_prints
         self._channel = channel
         self._call_id = call_id
         self._tool_name = tool_name

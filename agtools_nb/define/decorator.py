@@ -38,6 +38,8 @@ def tool(fn: Callable[..., Any] | None = None, /, **options: Unpack[ToolOptions]
             names only), or a function that is given the arguments as one dict and
             returns text. Default: none.
         response_schema: JSON Schema of the result. Default: from the return annotation.
+        capture: ``"progress"`` shows what it prints while it runs, as progress of the call,
+            and not only with the result. Default ``"result"``.
 
     Raises:
         DefinitionError: The function cannot be a tool; the message names the

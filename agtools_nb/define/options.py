@@ -5,10 +5,12 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict, cast, get_args
 
 from agtools_nb.errors import DefinitionError
+from agtools_nb.jsonable import brief_repr
 
+Capture = Literal["result", "progress"]
 Display = str | Callable[[Mapping[str, Any]], str]
 
 
@@ -29,6 +31,8 @@ class ToolOptions(TypedDict, total=False):
         display: A call in one line for people: text with ``{parameter}`` in it, or a
             function that is given the arguments as one dict. Default ``None``.
         response_schema: JSON Schema of the result. Default: from the return annotation.
+        capture: ``"progress"`` shows what it prints while it runs, as progress of the call;
+            ``"result"`` only with the result, where it stands in any case. Default ``"result"``.
     """
 
     name: str | None
@@ -40,6 +44,7 @@ class ToolOptions(TypedDict, total=False):
     timeout: float | None
     display: Display | None
     response_schema: Mapping[str, Any] | None
+    capture: Capture
 
 
 _KNOWN = tuple(ToolOptions.__annotations__)
@@ -115,3 +120,18 @@ def checked_timeout(value: Any, tool_name: str) -> float | None:
             "or None for no limit"
         )
     return float(value)
+
+
+def checked_capture(value: Any, tool_name: str) -> Capture:
+    """What becomes of what the tool prints, as given.
+
+    Raises:
+        DefinitionError: It is neither of the two.
+    """
+    for capture in get_args(Capture):
+        if value == capture:
+            return cast("Capture", capture)
+    raise DefinitionError(
+        f"{tool_name}: capture={brief_repr(value)} must be 'result' (what it prints is in its "
+        "result) or 'progress' (it is also shown while it runs)"
+    )

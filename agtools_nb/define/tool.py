@@ -16,6 +16,7 @@ from agtools_nb.define.options import (
     LONG_RUNNING_NOTE,
     ToolOptions,
     check_options,
+    checked_capture,
     checked_description,
     checked_scopes,
     checked_timeout,
@@ -55,6 +56,7 @@ class Tool:
         long_running: It starts work that outlives the call.
         scopes: What the context must grant.
         timeout: Most seconds a call may take; ``None`` without a limit.
+        capture: ``"progress"`` if what it prints is shown while it runs, else ``"result"``.
         turn: What a call must hold while it runs; ``None`` if it may always run.
 
     Raises:
@@ -280,6 +282,7 @@ class Tool:
         self.long_running = options.get("long_running", False)
         self.scopes = checked_scopes(options.get("scopes", ()), self.name)
         self.timeout = checked_timeout(options.get("timeout"), self.name)
+        self.capture = checked_capture(options.get("capture", "result"), self.name)
         if options.get("response_schema") is not None:
             self.response_schema  # noqa: B018 -- a bad one must fail here
 

@@ -1,6 +1,6 @@
 """Running calls: one, or many at once."""
 
-from agtools_nb.run.batch import Batch, Observer
+from agtools_nb.run.batch import Batch, Observer, ProgressObserver
 from agtools_nb.run.numbering import Call, as_call
 from agtools_nb.run.runner import ToolRunner
 from agtools_nb.run.setting import BatchOptions, RunOptions
@@ -11,6 +11,7 @@ __all__ = [
     "BatchOptions",
     "Call",
     "Observer",
+    "ProgressObserver",
     "RunOptions",
     "Strategy",
     "ToolRunner",

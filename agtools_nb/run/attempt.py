@@ -22,7 +22,7 @@ from agtools_nb.arguments import (
 )
 from agtools_nb.arguments.nearest import listed, nearest
 from agtools_nb.calls import Status, ToolCall, ToolResult
-from agtools_nb.context import ToolContext, copied
+from agtools_nb.context import CallProgress, ProgressChannel, ToolContext, copied
 from agtools_nb.define import Tool
 from agtools_nb.errors import (
     AgtoolsError,
@@ -304,6 +304,19 @@ class Attempt:
                 self._call_context.cancel()
         return result
 
+    def report_to(self, channel: ProgressChannel) -> None:
+        """Send the call's progress there. Call it before it runs."""
+        tool = self.tool
+        shows_prints = tool is not None and tool.capture == "progress"
+        self._output.progress = CallProgress(
+            channel, self.id, self._asked.name, self.index, shows_prints
+        )
+
+    def end_progress(self) -> None:
+        """The call has its result: progress that comes later is dropped."""
+        if self._output.progress is not None:
+            self._output.progress.close()
+
     def _begin(self) -> None:
         if not self._started_at:
             self._started_at, self._clock = time.time(), time.perf_counter()
@@ -326,6 +339,7 @@ class Attempt:
     def _bound(self, tool: Tool, values: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         if tool.injected and self.setting.context is not None:
             self._call_context = self.setting.context.for_call(self.id, tool.name)
+            self._call_context.progress = self._output.progress
         return bound(tool, values, self._call_context)
 
     def _check_scopes(self, tool: Tool) -> None:

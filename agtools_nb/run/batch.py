@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from agtools_nb.arguments import Prepared
 from agtools_nb.calls import ToolCall, ToolResult
+from agtools_nb.context import Progress, ProgressChannel
 from agtools_nb.run.attempt import Attempt
 from agtools_nb.run.bounds import checked_concurrency
 from agtools_nb.run.capture import kept_routed, routed_output
@@ -34,6 +35,13 @@ class Observer(Protocol):
         """Call ``index`` has its result."""
 
 
+class ProgressObserver(Observer, Protocol):
+    """Is told of progress, too. Without one in its batch, nothing is queued."""
+
+    def call_progress(self, index: int, progress: Progress) -> None:
+        """Call ``index`` reports progress: after its start, before its result, in order."""
+
+
 class Batch:
     """A batch of calls that can be watched and stopped.
 
@@ -57,7 +65,11 @@ class Batch:
     ) -> None:
         self.attempts = tuple(attempts)
         self.results: list[ToolResult | None] = [None] * len(self.attempts)
-        self._observers = tuple(observers)
+        self._observers: tuple[Observer, ...] = ()
+        self._followers: tuple[Callable[[int, Progress], None], ...] = ()
+        self._channel: ProgressChannel | None = None
+        for observer in observers:
+            self.watch(observer)
         self._max_concurrency = checked_concurrency(max_concurrency)
         self._strategy = strategy
         self._turn: asyncio.Semaphore | None = None
@@ -71,8 +83,11 @@ class Batch:
         return tuple(attempt.call for attempt in self.attempts)
 
     def watch(self, observer: Observer) -> None:
-        """Tell one more observer, from now on."""
+        """Tell one more observer, from now on; of progress, that of calls that begin later."""
         self._observers = (*self._observers, observer)
+        follower = getattr(observer, "call_progress", None)
+        if follower is not None:
+            self._followers = (*self._followers, follower)
 
     async def run(self) -> list[ToolResult]:
         """Run all calls and return their results in call order.
@@ -94,6 +109,8 @@ class Batch:
         for index, result in enumerate(self.results):
             if result is None:
                 self._settle(index, None)
+        if self._channel is not None:
+            self._channel.close()
         await self._tell_of_stopped()
         if cancelled:
             raise asyncio.CancelledError
@@ -156,6 +173,9 @@ class Batch:
 
     def _member(self, index: int) -> Coroutine[Any, Any, ToolResult]:
         assert self._turn is not None
+        if self._followers:
+            self._channel = self._channel or ProgressChannel(self._pass_on)
+            self.attempts[index].report_to(self._channel)
         return self.attempts[index].run(self._turn, self._on_start(index))
 
     def _settle_rest(self, indices: Sequence[int], workers: Workers) -> None:
@@ -186,10 +206,21 @@ class Batch:
             result = self.attempts[index].stopped(note)
             self._cut_short.append(index)
         self.results[index] = result
+        if self._channel is not None:
+            self.attempts[index].end_progress()
+            self._pass_on()
         if self.attempts[index].is_interrupted:
             self.stop()
         for observer in self._observers:
             tell(observer.call_finished, index, result)
+
+    def _pass_on(self) -> None:
+        """Tell of the progress that has come so far."""
+        assert self._channel is not None
+        for _ in range(len(self._channel)):
+            progress = self._channel.take()
+            for follower in self._followers:
+                tell(follower, progress.index, progress)
 
 
 def tell(listener: Callable[..., None], *event: object) -> None:

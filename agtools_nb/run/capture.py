@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TextIO
 
+from agtools_nb.context import CallProgress
 from agtools_nb.run.warned import WarningRouter
 
 LIMIT_CHARACTERS = 1024 * 1024
@@ -23,26 +24,37 @@ MAX_WARNINGS = 100
 
 Stream = str  # "stdout" or "stderr"
 
-# One lock for all: most calls print nothing, and need none of their own.
-_lock = threading.Lock()
+# One lock for all: most calls print nothing, and need none of their own. Re-entrant, because
+# a finalizer may print in the middle of a write.
+_lock = threading.RLock()
 
 
 class CallOutput:
-    """What one call printed: the first MiB of characters of each stream, and 100 warnings."""
+    """What one call printed: the first MiB of characters of each stream, and 100 warnings.
 
-    __slots__ = ("_closed", "_said", "is_over")
+    Attributes:
+        is_over: Whether the call has its result, so that what a task of it prints later
+            goes outside.
+        progress: Where its progress goes; ``None`` if nobody follows it.
+    """
+
+    __slots__ = ("_closed", "_said", "is_over", "progress")
 
     def __init__(self) -> None:
-        # Whether the call has its result, so that what a task of it prints later goes outside.
         self.is_over = False
+        self.progress: CallProgress | None = None
         self._closed = False
         self._said: _Said | None = None  # most calls say nothing
 
     def write(self, stream: Stream, text: str) -> None:
         """Keep ``text`` as far as there is room; after :meth:`close`, drop it."""
         with _lock:
-            if not self._closed:
-                self._kept().write(stream, text)
+            if self._closed:
+                return
+            self._kept().write(stream, text)
+        # Not under the lock: there may be no room, and this thread waits.
+        if self.progress is not None and self.progress.shows_prints:
+            self.progress.print(stream, text)
 
     def warn(self, text: str) -> None:
         """Keep a warning; after :meth:`close`, drop it."""

@@ -7,11 +7,11 @@ import contextlib
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, overload
 
 from agtools_nb.arguments import Plan, plan_of
 from agtools_nb.calls import ToolCall, ToolResult
-from agtools_nb.context import ToolContext
+from agtools_nb.context import Progress, ToolContext
 from agtools_nb.define import Tool
 from agtools_nb.define.tool import caller_scope
 from agtools_nb.errors import DuplicateToolError, UnknownToolError, UsageError
@@ -314,13 +314,32 @@ class ToolRunner:
             self.strategy if strategy is None else as_strategy(strategy),
         )
 
+    @overload
     def stream(
         self,
         calls: Iterable[Call] | AsyncIterable[Call],
         *,
+        progress: Literal[False] = False,
         max_concurrency: int | None = None,
         timeout: float | None = None,
-    ) -> AsyncGenerator[ToolResult, None]:
+    ) -> AsyncGenerator[ToolResult, None]: ...
+    @overload
+    def stream(
+        self,
+        calls: Iterable[Call] | AsyncIterable[Call],
+        *,
+        progress: Literal[True],
+        max_concurrency: int | None = None,
+        timeout: float | None = None,
+    ) -> AsyncGenerator[Progress | ToolResult, None]: ...
+    def stream(
+        self,
+        calls: Iterable[Call] | AsyncIterable[Call],
+        *,
+        progress: bool = False,
+        max_concurrency: int | None = None,
+        timeout: float | None = None,
+    ) -> AsyncGenerator[Any, None]:
         """Run calls as they come, and yield results as they finish.
 
         Calls are read only as fast as results are taken, so that there may be any
@@ -331,6 +350,8 @@ class ToolRunner:
 
         Args:
             calls: Calls as in :meth:`process_tool_calls`, from an iterable or async iterable.
+            progress: Yield :class:`Progress` among the results, too: that of a call before
+                its result, and in order. Default ``False``.
             max_concurrency: Most calls under way or with a result not taken yet.
                 Default: the runner's, else 256.
             timeout: Seconds for each call that says nothing itself.
@@ -354,6 +375,7 @@ class ToolRunner:
             numbering.forget,
             MAX_OPEN if limit is None else limit,
             alone,
+            progress,
         )
 
     def get_public_callable(self, name: str) -> Callable[..., Any]:

@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callab
 from typing import Any
 
 from agtools_nb.calls import ToolResult
+from agtools_nb.context import Progress, ProgressChannel
 from agtools_nb.run.attempt import Attempt
 from agtools_nb.run.batch import GRACE_SECONDS, HEARTBEAT_SECONDS
 from agtools_nb.run.bounds import checked_concurrency
@@ -27,8 +28,9 @@ def stream_results(
     answered: Callable[[str], None],
     limit: int,
     alone: bool,
-) -> AsyncGenerator[ToolResult, None]:
-    """Yield the results of calls as they finish.
+    follows: bool = False,
+) -> AsyncGenerator[Progress | ToolResult, None]:
+    """Yield the results of calls as they finish, and their progress before them if asked to.
 
     Args:
         calls: The calls, read only as fast as results are taken.
@@ -36,12 +38,13 @@ def stream_results(
         answered: Told the id of each call whose result has been taken.
         limit: Most calls under way or with a result not taken.
         alone: Whether a tool that may not run beside others waits and runs by itself.
+        follows: Whether progress is wanted.
 
     Raises:
         UsageError: ``limit`` is less than 1.
     """
     checked_concurrency(limit)
-    return _Stream(calls, attempt, answered, limit, alone).results()
+    return _Stream(calls, attempt, answered, limit, alone, follows).results()
 
 
 class _Stream:
@@ -52,38 +55,56 @@ class _Stream:
         answered: Callable[[str], None],
         limit: int,
         alone: bool,
+        follows: bool,
     ) -> None:
         self._calls = calls
         self._attempt = attempt
         self._answered = answered
         self._limit = limit
         self._alone = alone
+        self._follows = follows
+        self._channel: ProgressChannel | None = None
         self._done: deque[tuple[str, ToolResult]] = deque()
+        self._not_taken = 0
         self._running: dict[asyncio.Task[None], Attempt] = {}
         self._woken = asyncio.Event()
         self._room = asyncio.Event()
         self._is_interrupted = False
 
-    async def results(self) -> AsyncGenerator[ToolResult, None]:
+    async def results(self) -> AsyncGenerator[Progress | ToolResult, None]:
         self._turn = asyncio.Semaphore(MAX_THREADS)
+        if self._follows:
+            self._channel = ProgressChannel(self._woken.set)
         with routed_output():
             feeder = asyncio.create_task(self._feed(), name="reader of a stream of calls")
             feeder.add_done_callback(lambda _: self._woken.set())
             try:
-                while self._done or self._running or not feeder.done():
-                    if self._is_interrupted and not self._done:
+                while self._count or self._running or not feeder.done():
+                    if self._is_interrupted and not self._count:
                         return
-                    if not self._done:
+                    if not self._count:
                         await self._something()
                         continue
-                    call_id, result = self._done.popleft()
-                    self._answered(call_id)
-                    self._room.set()
-                    yield result
+                    yield self._taken()
                 # What reading the calls raised, once all that had been read is answered.
                 feeder.result()
             finally:
                 await self._stop(feeder)
+
+    @property
+    def _count(self) -> int:
+        """How much there is to yield."""
+        return len(self._done) if self._channel is None else len(self._channel)
+
+    def _taken(self) -> Progress | ToolResult:
+        item = self._done.popleft() if self._channel is None else self._channel.take()
+        if isinstance(item, Progress):
+            return item
+        call_id, result = item
+        self._answered(call_id)
+        self._not_taken -= 1
+        self._room.set()
+        return result
 
     async def _something(self) -> None:
         """Wait until a call has ended or there are no more, or for one heartbeat."""
@@ -112,17 +133,24 @@ class _Stream:
 
     async def _until(self, most: int) -> None:
         """Wait until at most so many calls are under way, results not taken counted but for 0."""
-        while len(self._running) + (len(self._done) if most else 0) > most:
+        while len(self._running) + (self._not_taken if most else 0) > most:
             self._room.clear()
             await self._room.wait()
 
     async def _member(self, attempt: Attempt) -> None:
+        if self._channel is not None:
+            attempt.report_to(self._channel)
         try:
             result = await attempt.run(self._turn)
         except asyncio.CancelledError:
             result = attempt.stopped()
         self._is_interrupted |= attempt.is_interrupted
-        self._done.append((attempt.id, result))
+        self._not_taken += 1
+        if self._channel is None:
+            self._done.append((attempt.id, result))
+        else:
+            attempt.end_progress()
+            self._channel.add((attempt.id, result))
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         del self._running[task]
@@ -131,6 +159,8 @@ class _Stream:
 
     async def _stop(self, feeder: asyncio.Task[None]) -> None:
         """Stop what still runs, and wait for its cleaning up as long as the grace period."""
+        if self._channel is not None:
+            self._channel.close()  # nobody is there to make room for a tool that waits
         feeder.cancel()
         running = dict(self._running)
         for task in running:
