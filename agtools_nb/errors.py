@@ -10,13 +10,16 @@
     |-- ToolError                        the model: raised by a tool to say what to do next
     |-- ArgumentsError (ValueError)      the model: these arguments do not fit the tool
     |-- CallTimeoutError (TimeoutError)  the model: the call took longer than it may
+    |-- StateValueError (TypeError)      the tool's author: a store on disk cannot keep this value
+    |-- StoreError                       the notebook's user: the store's file, see ``reason``
+    |   `-- StoreInUseError              ... another process has it open
     `-- ToolExecutionError               whoever reads the result; see ``__cause__``
 """
 
 from __future__ import annotations
 
 import pickle
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from agtools_nb.calls import Fault
@@ -117,6 +120,47 @@ class ArgumentsError(AgtoolsError, ValueError):
 
 class CallTimeoutError(AgtoolsError, TimeoutError):
     """A call took longer than it may. Its text says whether something still runs."""
+
+
+class StateValueError(AgtoolsError, TypeError):
+    """A value that a durable store cannot keep; nothing was changed.
+
+    Attributes:
+        key: What it was to be kept under.
+        pointer: JSON Pointer (RFC 6901) into the value; ``""`` is all of it.
+    """
+
+    def __init__(self, message: str, *, key: str, pointer: str = "") -> None:
+        super().__init__(message)
+        self.key = key
+        self.pointer = pointer
+
+
+StoreFault = Literal[
+    "closed", "damaged", "failed", "foreign", "full", "in use", "newer", "unreachable"
+]
+
+
+class StoreError(AgtoolsError):
+    """A store's file cannot be used, or did not take a write. What was in it stays.
+
+    Attributes:
+        reason: ``"closed"``; ``"damaged"``: the file is not sound; ``"failed"``: anything
+            else that SQLite reports; ``"foreign"``: no store of this package; ``"full"``:
+            no room to write; ``"in use"``: by another process; ``"newer"``: written by a
+            later version; ``"unreachable"``: it cannot be opened, read or written.
+    """
+
+    def __init__(self, message: str, reason: StoreFault = "failed") -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class StoreInUseError(StoreError):
+    """Another process has the store open. For the notebook's user."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, "in use")
 
 
 class ToolExecutionError(AgtoolsError):

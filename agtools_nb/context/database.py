@@ -1,0 +1,351 @@
+"""``Database``: the one SQLite file that keeps state, artifacts, memory, inbox and calls."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import ctypes
+import logging
+import os
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from agtools_nb.context.database_errors import closed, in_use, store_error
+from agtools_nb.context.database_file import (
+    APPLICATION_ID,
+    VERSION,
+    StoreFile,
+    check_soundness,
+    real_path,
+)
+from agtools_nb.errors import StoreError, UsageError
+
+if TYPE_CHECKING:
+    import sqlite3
+
+T = TypeVar("T")
+
+_log = logging.getLogger("agtools_nb")
+# How long to wait for a process that is just ending.
+_PATIENCE_SECONDS = 0.2
+_MOST_WAL_BYTES = 16_000_000
+
+
+class Database:
+    """A SQLite database that this process alone has open; safe to use from any thread.
+
+    A write that returned survives the end of the process, however it ends: it stands in the
+    file, or in the log beside it (``-wal``). A power cut may take the last moments, never
+    soundness.
+
+    Make one with :meth:`open`.
+
+    Attributes:
+        path: The file; ``None`` in memory.
+        lock: Held by whoever reads or writes. Take it to do several things undisturbed.
+    """
+
+    def __init__(self, file: StoreFile | None) -> None:
+        self.path = None if file is None else file.path
+        self.lock = threading.RLock()
+        self._file = file
+        self._level = 0
+        self._undo: list[Callable[[], object]] = []
+        self._news: list[Callable[[], object]] = []
+        self._parts: dict[str, Any] = {}
+        self._process = os.getpid()
+        self._connection: sqlite3.Connection | None = self._connected()
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str] | None = None) -> Database:
+        """Open a file, made if it is not there, or a new database in memory.
+
+        The same file opened again in this process, under whatever name, gives the same object
+        until that is closed.
+
+        Args:
+            path: The file. ``None`` or ``":memory:"``: in memory, gone when it is closed.
+
+        Raises:
+            UsageError: ``path`` is no path.
+            StoreError: The file is damaged, foreign, of a newer version or out of reach. It is
+                left as it was, byte for byte.
+            StoreInUseError: Another process has it open.
+        """
+        if path is None or path == ":memory:":
+            return cls(None)
+        real = real_path(path)
+        with _opening:
+            for known in tuple(_files):
+                if known._file is not None and known._file.is_at(real):
+                    return known
+                if known.path == real:
+                    _log.warning("the file of the store %s was taken away; it starts anew", real)
+                    known._leave_behind()
+            _watch_process()
+            made = cls(StoreFile(real))
+            _files.append(made)
+            return made
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it can be used."""
+        return self._connection is not None
+
+    def close(self) -> None:
+        """Let other processes open the file. Closing twice is safe.
+
+        Raises:
+            UsageError: This thread has a transaction open.
+        """
+        with _opening, self.lock:
+            if self._level:
+                raise UsageError("a store cannot be closed inside of a transaction; leave it first")
+            connection, self._connection = self._connection, None
+            if connection is None:
+                return
+            if self in _files:
+                _files.remove(self)
+            try:
+                connection.close()
+            finally:
+                if self._file is not None:
+                    self._file.close()
+
+    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Run one statement and return its rows. What it writes is kept once this returns.
+
+        Inside of :meth:`transaction`, it is kept once the outermost one has ended.
+
+        Args:
+            sql: The statement; values that come from outside belong in ``parameters``.
+            parameters: For its question marks.
+
+        Raises:
+            StoreError: It failed, and changed nothing.
+        """
+        with self.lock:
+            connection = self._usable()
+            try:
+                return connection.execute(sql, parameters).fetchall()
+            except self._sqlite_error as error:
+                raise self._told(error) from error
+
+    def create(self, *statements: str) -> None:
+        """Make the tables of a component: ``CREATE ... IF NOT EXISTS`` statements, one each.
+
+        Raises:
+            StoreError: One failed; none was carried out.
+        """
+        with self.transaction():
+            for statement in statements:
+                self.execute(statement)
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Do all of the block or nothing of it; other threads wait until it ends.
+
+        An exception undoes what the block did, in the file and in whatever told
+        :meth:`on_rollback`, and goes on. Inside of another transaction, a block that fails
+        undoes its own part, and the outer one decides about the rest. Do not ``await`` in it.
+
+        Raises:
+            StoreError: It could not be kept, and was undone.
+        """
+        with self.lock:
+            self._usable()
+            level, undo, news = self._level, len(self._undo), len(self._news)
+            self._step("BEGIN IMMEDIATE" if level == 0 else f"SAVEPOINT level_{level}")
+            self._level = level + 1
+            try:
+                yield
+                self._step("COMMIT" if level == 0 else f"RELEASE level_{level}")
+            except BaseException:
+                self._level = level
+                self._roll_back(level)
+                del self._news[news:]
+                self._call(reversed(dict.fromkeys(_taken(self._undo, undo))))
+                raise
+            self._level = level
+            if level == 0:
+                self._undo.clear()
+                self._call(_taken(self._news))
+
+    def on_rollback(self, undo: Callable[[], object]) -> None:
+        """Call ``undo()`` if the running transaction is undone, after the file was.
+
+        For what is kept in memory beside the file; the latest is called first, equal ones once.
+        Outside of a transaction nothing happens: each statement is kept or fails alone.
+        """
+        if self._level:
+            self._undo.append(undo)
+
+    def on_commit(self, tell: Callable[[], object]) -> None:
+        """Call ``tell()`` once what was written is kept: at once, outside of a transaction."""
+        if self._level:
+            self._news.append(tell)
+        else:
+            self._call([tell])
+
+    def part(self, name: str, build: Callable[[], T]) -> T:
+        """Return this database's one component of that name, built when first asked for.
+
+        Two objects that each remember what is in one table would disagree.
+        """
+        with self.lock:
+            if name not in self._parts:
+                self._parts[name] = build()
+            found: T = self._parts[name]
+            return found
+
+    def __repr__(self) -> str:
+        where = "in memory" if self.path is None else str(self.path)
+        return f"<Database {where}{'' if self.is_open else ', closed'}>"
+
+    # -- inside -----------------------------------------------------------------------------
+
+    def _connected(self) -> sqlite3.Connection:
+        import sqlite3
+
+        self._sqlite_error = sqlite3.Error
+        connection: sqlite3.Connection | None = None
+        try:
+            if self._file is not None and not self._file.is_new:
+                check_soundness(self._file)
+            connection = sqlite3.connect(
+                ":memory:" if self.path is None else str(self.path),
+                timeout=_PATIENCE_SECONDS,
+                isolation_level=None,  # transactions begin and end here, not by themselves
+                check_same_thread=False,
+                cached_statements=256,
+            )
+            _prepare(connection)
+        except BaseException as error:
+            if connection is not None:
+                connection.close()
+            if self._file is not None:
+                self._file.close()
+            if isinstance(error, sqlite3.Error):
+                raise self._told(error) from error
+            raise
+        if self._file is None:
+            # The interpreter warns of connections that nobody closed.
+            weakref.finalize(self, connection.close)
+        else:
+            with contextlib.suppress(OSError):  # left by a process that shared the file
+                self._file.beside("-shm").unlink()
+        return connection
+
+    def _usable(self) -> sqlite3.Connection:
+        connection = self._connection
+        if connection is None:
+            raise in_use(self.path) if self._process != os.getpid() else closed(self.path)
+        if connection.in_transaction != (self._level > 0):
+            self._mend(connection)
+        return connection
+
+    def _mend(self, connection: sqlite3.Connection) -> None:
+        """A statement ended the transaction by itself, or an interrupt left one open."""
+        if self._level:
+            raise StoreError("the transaction was undone by an error before; leave it first")
+        connection.rollback()
+
+    def _step(self, sql: str) -> None:
+        try:
+            self._usable().execute(sql)
+        except self._sqlite_error as error:
+            raise self._told(error) from error
+
+    def _roll_back(self, level: int) -> None:
+        connection = self._connection
+        if connection is None or not connection.in_transaction:
+            return  # SQLite did it itself
+        try:
+            if level == 0:
+                connection.execute("ROLLBACK")
+            else:
+                connection.execute(f"ROLLBACK TO level_{level}")
+                connection.execute(f"RELEASE level_{level}")
+        except self._sqlite_error:  # the error on the way out says what is wrong
+            _log.exception("a transaction of the store could not be undone")
+
+    def _call(self, calls: Iterable[Callable[[], object]]) -> None:
+        for call in calls:
+            try:
+                call()
+            except Exception:  # the file has been changed; who hears of it cannot undo that
+                _log.exception("%r failed", call)
+
+    def _told(self, error: Exception) -> StoreError:
+        return store_error(error, self.path)  # type: ignore[arg-type]
+
+    def _leave_behind(self) -> None:
+        """Close a file that another has taken the place of; its log must not get into that one."""
+        with self.lock, contextlib.suppress(StoreError):
+            # SQLite does not do this by itself on closing a file that was moved.
+            self.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.close()
+        if self._file is not None:
+            self._file.beside("-wal").unlink(missing_ok=True)
+
+    def _abandon(self) -> None:
+        """In a forked child: leave the parent's file alone, also when the child ends."""
+        if self._connection is not None:
+            # Closing it would write the parent's log into the file and remove it.
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._connection))
+        self._connection = None
+        if self._file is not None:
+            self._file.close()
+
+
+def _taken(calls: list[T], first: int = 0) -> list[T]:
+    """Take what stands in a list from ``first`` on."""
+    taken = calls[first:]
+    del calls[first:]
+    return taken
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    """Take hold of the file and set it up. What marks it as ours is written first of all."""
+    for setting in ("locking_mode=EXCLUSIVE", "trusted_schema=OFF", "cell_size_check=ON"):
+        connection.execute(f"PRAGMA {setting}")
+    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version={VERSION}")
+        connection.execute("CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID")
+        connection.execute("COMMIT")
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=NORMAL")
+    connection.execute(f"PRAGMA journal_size_limit={_MOST_WAL_BYTES}")
+    connection.execute("SELECT count(*) FROM about").fetchall()
+
+
+_opening = threading.RLock()
+_files: list[Database] = []
+_is_watching = False
+
+
+def _watch_process() -> None:
+    """Close files when the process ends, and leave them to the parent in a forked child."""
+    global _is_watching  # noqa: PLW0603 -- once in a process
+    if _is_watching:
+        return
+    _is_watching = True
+    atexit.register(_close_all)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_abandon_all)
+
+
+def _close_all() -> None:
+    for database in tuple(_files):
+        with contextlib.suppress(Exception):
+            database.close()
+
+
+def _abandon_all() -> None:
+    for database in _files:
+        database._abandon()
+    _files.clear()
