@@ -13,9 +13,24 @@ from typing import TYPE_CHECKING, Any
 from agtools_nb._version import __version__
 
 if TYPE_CHECKING:
-    from agtools_nb.arguments import Coerced, Prepared, coerce, prepare, validate
-    from agtools_nb.calls import Change, Fault, ToolCall, ToolResult
-    from agtools_nb.context import StateStore, StateWrite, ToolContext
+    from agtools_nb.arguments import (
+        Coerced,
+        Prepared,
+        coerce,
+        prepare,
+        validate,
+    )
+    from agtools_nb.calls import (
+        Change,
+        Fault,
+        ToolCall,
+        ToolResult,
+    )
+    from agtools_nb.context import (
+        StateStore,
+        StateWrite,
+        ToolContext,
+    )
     from agtools_nb.define import (
         PROVIDERS,
         Parameter,
@@ -46,14 +61,34 @@ if TYPE_CHECKING:
         UnknownToolError,
         UsageError,
     )
-    from agtools_nb.media import Media
-    from agtools_nb.notebook import Toolkit
-    from agtools_nb.run import Strategy, ToolRunner
+    from agtools_nb.events import (
+        Background,
+        BackgroundTask,
+        Event,
+        Inbox,
+        Subscription,
+        SubscriptionEvent,
+        Trigger,
+        every,
+        on_file_change,
+    )
+    from agtools_nb.media import (
+        Media,
+    )
+    from agtools_nb.notebook import (
+        Toolkit,
+    )
+    from agtools_nb.run import (
+        Strategy,
+        ToolRunner,
+    )
 
 __all__ = [
     "PROVIDERS",
     "AgtoolsError",
     "ArgumentsError",
+    "Background",
+    "BackgroundTask",
     "CallAssembler",
     "CallTimeoutError",
     "Change",
@@ -61,7 +96,9 @@ __all__ = [
     "Declared",
     "DefinitionError",
     "DuplicateToolError",
+    "Event",
     "Fault",
+    "Inbox",
     "Media",
     "Parameter",
     "Prepared",
@@ -69,6 +106,8 @@ __all__ = [
     "StateWrite",
     "StatefulTool",
     "Strategy",
+    "Subscription",
+    "SubscriptionEvent",
     "Tool",
     "ToolCall",
     "ToolContext",
@@ -78,12 +117,15 @@ __all__ = [
     "ToolRunner",
     "ToolWithSchema",
     "Toolkit",
+    "Trigger",
     "UnknownToolError",
     "UsageError",
     "__version__",
     "call_message",
     "coerce",
     "declaration",
+    "every",
+    "on_file_change",
     "prepare",
     "read_calls",
     "read_declaration",
@@ -97,6 +139,8 @@ __all__ = [
 _HOMES = {
     "AgtoolsError": "agtools_nb.errors",
     "ArgumentsError": "agtools_nb.errors",
+    "Background": "agtools_nb.events",
+    "BackgroundTask": "agtools_nb.events",
     "CallAssembler": "agtools_nb.define.wire",
     "CallTimeoutError": "agtools_nb.errors",
     "Change": "agtools_nb.calls",
@@ -104,7 +148,9 @@ _HOMES = {
     "Declared": "agtools_nb.define.wire",
     "DefinitionError": "agtools_nb.errors",
     "DuplicateToolError": "agtools_nb.errors",
+    "Event": "agtools_nb.events",
     "Fault": "agtools_nb.calls",
+    "Inbox": "agtools_nb.events",
     "Media": "agtools_nb.media",
     "PROVIDERS": "agtools_nb.define",
     "Parameter": "agtools_nb.define",
@@ -113,6 +159,8 @@ _HOMES = {
     "StateWrite": "agtools_nb.context",
     "StatefulTool": "agtools_nb.define",
     "Strategy": "agtools_nb.run",
+    "Subscription": "agtools_nb.events",
+    "SubscriptionEvent": "agtools_nb.events",
     "Tool": "agtools_nb.define",
     "ToolCall": "agtools_nb.calls",
     "ToolContext": "agtools_nb.context",
@@ -122,11 +170,14 @@ _HOMES = {
     "ToolRunner": "agtools_nb.run",
     "ToolWithSchema": "agtools_nb.define",
     "Toolkit": "agtools_nb.notebook",
+    "Trigger": "agtools_nb.events",
     "UnknownToolError": "agtools_nb.errors",
     "UsageError": "agtools_nb.errors",
     "call_message": "agtools_nb.define.wire",
     "coerce": "agtools_nb.arguments",
     "declaration": "agtools_nb.define",
+    "every": "agtools_nb.events",
+    "on_file_change": "agtools_nb.events",
     "prepare": "agtools_nb.arguments",
     "read_calls": "agtools_nb.define.wire",
     "read_declaration": "agtools_nb.define.wire",

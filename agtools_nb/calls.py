@@ -70,7 +70,7 @@ class ToolCall:
     timeout: float | None = None
 
 
-# Not frozen: that makes an object of 19 fields eight times as dear.
+# Not frozen: that makes an object of 20 fields eight times as dear.
 @dataclass(slots=True, repr=False)
 class ToolResult:
     """What became of one call. Made by the runner; not meant to be changed.
@@ -97,6 +97,7 @@ class ToolResult:
         media: Images, sound and files found in what the tool returned.
         warnings: What Python warned of during the call: ``"UserWarning: text (file:line)"``.
         index: Place of the call in its batch or stream, from 0.
+        subscription: Whether it is the first value of a subscription, under the call's id.
     """
 
     name: str
@@ -118,6 +119,7 @@ class ToolResult:
     media: tuple[Media, ...] = ()
     warnings: tuple[str, ...] = ()
     index: int = 0
+    subscription: bool = False
 
     @property
     def ok(self) -> bool:

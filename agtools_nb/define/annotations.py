@@ -10,7 +10,14 @@ import functools
 import inspect
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Callable,
+    Iterable,
+    Mapping,
+)
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 from agtools_nb.define.plain import plainly_fits
@@ -140,3 +147,9 @@ def _is_read(annotation: Any) -> bool:
 
 def _are_read(annotations: Iterable[Any]) -> bool:
     return all(_is_read(one) or one is Ellipsis for one in annotations)
+
+
+def yielded(annotation: Any) -> Any:
+    """What an async generator yields, of its annotation; :data:`MISSING` if that does not say."""
+    iterates = get_origin(annotation) in (AsyncGenerator, AsyncIterator, AsyncIterable)
+    return get_args(annotation)[0] if iterates else MISSING

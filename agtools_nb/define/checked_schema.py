@@ -15,9 +15,9 @@ from typing import Any
 
 from agtools_nb.define.normal import normalized
 from agtools_nb.define.references import Scope
-from agtools_nb.define.subschemas import MANY, NAMED, ONE, JsonSchema, pointer_step
+from agtools_nb.define.subschemas import MANY, NAMED, ONE, JsonSchema
 from agtools_nb.errors import DefinitionError
-from agtools_nb.jsonable import brief_repr, clean_text
+from agtools_nb.jsonable import brief_repr, clean_text, pointer_step
 
 TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
 

@@ -30,8 +30,17 @@ def tool(fn: Callable[..., Any] | None = None, /, **options: Unpack[ToolOptions]
         description: What it does. Default: the prose of the docstring.
         read_only: It changes nothing. Default ``False``.
         concurrency_safe: It may run beside itself and others. Default ``True``.
-        long_running: It starts work that outlives the call; a sentence in the
-            description tells the model how to wait for it. Default ``False``.
+        long_running: A call answers at once with ``{"task_id": ..., "status": "pending"}``
+            and the function runs on; a sentence in the description tells the model how to
+            wait for it. Default ``False``.
+        status_tool: Name of the tool that tells how such a task is. Default:
+            ``check_<name>``, which is made and registered by itself.
+        mode: ``"dispatched"``: a call answers at once, and what the function returns
+            arrives in the session's inbox. Default ``"inline"``.
+        passive: Events get through while a call of it waits; otherwise they are held until
+            it has its result. Default ``False``.
+        associative: Events of a subscription (an async generator) enter the thread that
+            subscribed; otherwise each is for a temporary child thread. Default ``False``.
         scopes: What the context must grant; one text is one scope. Default: nothing.
         timeout: Most seconds that a call may take, more than 0. Default: no limit.
         display: A call in one line for people: text with ``{parameter}`` in it (plain

@@ -12,7 +12,8 @@ from agtools_nb.define.signature import invoked, is_plain_function, unwrapped
 from agtools_nb.errors import DefinitionError
 
 # What OpenAI, Anthropic and Gemini all take as a function name.
-NAME_PATTERN = re.compile(r"[A-Za-z0-9_-]{1,64}")
+MAX_NAME = 64
+NAME_PATTERN = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_NAME}}}")
 
 
 def checked_name(name: str | None, fn: Callable[..., Any]) -> str:

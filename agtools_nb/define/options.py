@@ -10,6 +10,7 @@ from typing import Any, Literal, TypedDict, cast, get_args
 from agtools_nb.errors import DefinitionError
 from agtools_nb.jsonable import brief_repr
 
+Mode = Literal["inline", "dispatched"]
 Capture = Literal["result", "progress"]
 Display = str | Callable[[Mapping[str, Any]], str]
 
@@ -24,8 +25,17 @@ class ToolOptions(TypedDict, total=False):
         read_only: It changes nothing outside itself. Default ``False``.
         concurrency_safe: It may run beside itself and others. Default ``True``;
             ``False`` for a ``StatefulTool``.
-        long_running: It starts work that outlives the call; a sentence in the
-            description tells the model how to wait for it. Default ``False``.
+        long_running: A call answers at once with ``{"task_id": ..., "status": "pending"}``
+            and the function runs on; a sentence in the description tells the model how to
+            wait for it. Default ``False``.
+        status_tool: Name of the tool that tells how such a task is. Default:
+            ``check_<name>``, which is made and registered by itself.
+        mode: ``"dispatched"``: a call answers at once, and what the function returns
+            arrives in the session's inbox. Default ``"inline"``.
+        passive: Events get through while a call of it waits; otherwise they are held until
+            it has its result. Default ``False``.
+        associative: Events of a subscription enter the thread that subscribed; otherwise
+            each is for a temporary child thread. Default ``False``.
         scopes: What the context must grant; one text is one scope. Default: nothing.
         timeout: Most seconds that a call may take, more than 0. Default ``None``: no limit.
         display: A call in one line for people: text with ``{parameter}`` in it, or a
@@ -40,6 +50,10 @@ class ToolOptions(TypedDict, total=False):
     read_only: bool
     concurrency_safe: bool
     long_running: bool
+    status_tool: str | None
+    mode: Mode
+    passive: bool
+    associative: bool
     scopes: Iterable[str]
     timeout: float | None
     display: Display | None
@@ -49,10 +63,11 @@ class ToolOptions(TypedDict, total=False):
 
 _KNOWN = tuple(ToolOptions.__annotations__)
 
-# What a model must know before it calls such a tool. The status tool's name is not known here.
+# What a model must know before it calls such a tool.
 LONG_RUNNING_NOTE = (
     "This starts a task and answers at once with the task's id, not with its result. While that "
-    "task is pending, do not call this again with the same arguments; ask the status tool for it."
+    "task is pending, do not call this again with the same arguments; ask the status tool "
+    "{status_tool} for it."
 )
 
 
@@ -135,3 +150,32 @@ def checked_capture(value: Any, tool_name: str) -> Capture:
         f"{tool_name}: capture={brief_repr(value)} must be 'result' (what it prints is in its "
         "result) or 'progress' (it is also shown while it runs)"
     )
+
+
+def checked_mode(options: ToolOptions, tool_name: str, is_subscription: bool) -> Mode:
+    """How a call gives its result, as given.
+
+    Raises:
+        DefinitionError: There is no such mode, or two ways of answering exclude each other.
+    """
+    mode = options.get("mode", "inline")
+    if mode not in get_args(Mode):
+        raise DefinitionError(
+            f"{tool_name}: mode={mode!r} must be one of {', '.join(map(repr, get_args(Mode)))}"
+        )
+    ways = {
+        "an async generator (a subscription)": is_subscription,
+        "long_running=True (the model asks for the result)": options.get("long_running", False),
+        "mode='dispatched' (the result arrives in the inbox)": mode == "dispatched",
+    }
+    chosen = [way for way, is_chosen in ways.items() if is_chosen]
+    if len(chosen) > 1:
+        raise DefinitionError(f"{tool_name} is {' and '.join(chosen)}; a tool can be one of them")
+    if options.get("status_tool") is not None and not options.get("long_running"):
+        raise DefinitionError(f"{tool_name}: status_tool= is for tools with long_running=True")
+    if options.get("associative") and not is_subscription:
+        raise DefinitionError(
+            f"{tool_name}: associative= is for subscriptions, which are async generators; make "
+            "it one (async def with yield), or leave the option out"
+        )
+    return mode

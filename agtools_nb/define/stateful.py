@@ -149,6 +149,11 @@ class StatefulTool(Tool):
         self.state = state
         options.setdefault("concurrency_safe", False)
         super().__init__(fn, scope=scope, **options)
+        if self.is_subscription and not self.concurrency_safe:
+            raise DefinitionError(
+                f"{self.name} is an async generator, which would keep the state from all others "
+                "until it ends; give concurrency_safe=True if the object can stand that"
+            )
         self.turn = None if self.concurrency_safe else turn_of(state)
 
     def __repr__(self) -> str:

@@ -22,11 +22,6 @@ MISSING: Any = object()
 """What :func:`resolve` returns for a reference that leads nowhere."""
 
 
-def pointer_step(key: str) -> str:
-    """A key as a step of a JSON Pointer (RFC 6901)."""
-    return key.replace("~", "~0").replace("/", "~1")
-
-
 def resolve(reference: Any, root: Any) -> Any:
     """Follow a local reference (``#``, ``#/$defs/Item``), and never fetch anything.
 

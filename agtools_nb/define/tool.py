@@ -10,14 +10,16 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
+from agtools_nb.define.annotations import yielded
 from agtools_nb.define.display import checked_display, display_text
-from agtools_nb.define.naming import checked_name, docs_of, method_of, name_of, origin_of
+from agtools_nb.define.naming import MAX_NAME, checked_name, docs_of, method_of, name_of, origin_of
 from agtools_nb.define.options import (
     LONG_RUNNING_NOTE,
     ToolOptions,
     check_options,
     checked_capture,
     checked_description,
+    checked_mode,
     checked_scopes,
     checked_timeout,
 )
@@ -53,7 +55,13 @@ class Tool:
         fn: The callable.
         read_only: It changes nothing outside itself.
         concurrency_safe: It may run beside itself and others.
-        long_running: It starts work that outlives the call.
+        long_running: A call answers with a task's id, and the function runs on.
+        mode: ``"inline"``, or ``"dispatched"`` if the result arrives in the inbox.
+        is_subscription: Whether it is an async generator, whose values become events.
+        outlives_call: Whether the function runs on after the call has its answer: it is
+            one of these three.
+        passive: Whether events get through while a call of it waits.
+        associative: Whether its events enter the thread that subscribed.
         scopes: What the context must grant.
         timeout: Most seconds a call may take; ``None`` without a limit.
         capture: ``"progress"`` if what it prints is shown while it runs, else ``"result"``.
@@ -83,12 +91,10 @@ class Tool:
         self._set_options(options)
         self._look_like(fn)
         runs = invoked(self.fn)
-        if inspect.isasyncgenfunction(runs):
-            raise DefinitionError(
-                f"{self.name} cannot be a tool yet: it is an async generator, and subscriptions "
-                "are not built. Return the values as a list."
-            )
-        self.is_async = inspect.iscoroutinefunction(runs)
+        self.is_subscription = inspect.isasyncgenfunction(runs)
+        self.is_async = self.is_subscription or inspect.iscoroutinefunction(runs)
+        self.mode = checked_mode(options, self.name, self.is_subscription)
+        self.outlives_call = self.is_subscription or self.long_running or self.mode == "dispatched"
         self._method_of = method_of(self.fn)
         if self._method_of:
             self._check_method(scope)
@@ -131,7 +137,16 @@ class Tool:
         text = self._given_description
         if text is None:
             text = self._described.summary
-        return f"{text}\n\n{LONG_RUNNING_NOTE}".strip() if self.long_running else text
+        if not self.long_running:
+            return text
+        note = LONG_RUNNING_NOTE.replace("{status_tool}", self.status_tool_name)
+        return f"{text}\n\n{note}".strip()
+
+    @property
+    def status_tool_name(self) -> str:
+        """Name of the tool that tells how a task of this ``long_running`` one is."""
+        given = self._options.get("status_tool")
+        return f"check_{self.name}"[:MAX_NAME] if given is None else given
 
     @property
     def signature(self) -> Signature:
@@ -173,6 +188,8 @@ class Tool:
     def response_schema(self) -> dict[str, Any] | None:
         """JSON Schema of the result: as given, else from the return annotation, else ``None``.
 
+        For a subscription it is that of each value; for a tool that is ``dispatched`` or
+        ``long_running``, that of what comes in the end, not of the answer to the call.
         A return annotation that names something unknown is left out with a warning.
         """
         given = self._options.get("response_schema")
@@ -194,7 +211,9 @@ class Tool:
                 UserWarning,
                 stacklevel=3,
             )
-        return response_schema(signature.returns)
+        return response_schema(
+            yielded(signature.returns) if self.is_subscription else signature.returns
+        )
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -280,6 +299,10 @@ class Tool:
         self.read_only = options.get("read_only", False)
         self.concurrency_safe = options.get("concurrency_safe", True)
         self.long_running = options.get("long_running", False)
+        self.passive = options.get("passive", False)
+        self.associative = options.get("associative", False)
+        if options.get("status_tool") is not None:
+            checked_name(options["status_tool"], self.fn)
         self.scopes = checked_scopes(options.get("scopes", ()), self.name)
         self.timeout = checked_timeout(options.get("timeout"), self.name)
         self.capture = checked_capture(options.get("capture", "result"), self.name)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager
-from dataclasses import replace
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, aclosing
 from functools import partial
 from typing import Any
 
@@ -22,10 +21,9 @@ from agtools_nb.arguments import (
 )
 from agtools_nb.arguments.nearest import listed, nearest
 from agtools_nb.calls import Status, ToolCall, ToolResult
-from agtools_nb.context import CallProgress, ProgressChannel, ToolContext, copied
+from agtools_nb.context import CallProgress, ProgressChannel, ToolContext
 from agtools_nb.define import Tool
 from agtools_nb.errors import (
-    AgtoolsError,
     ArgumentsError,
     CallTimeoutError,
     ToolError,
@@ -35,12 +33,14 @@ from agtools_nb.errors import (
 )
 from agtools_nb.jsonable import brief_repr, shorten
 from agtools_nb.media import split
+from agtools_nb.run.asked import ask_before, check_scopes, is_cancelled, tell_after
 from agtools_nb.run.binding import bound
-from agtools_nb.run.capture import CallOutput, current_output
-from agtools_nb.run.invoke import PLAIN, Invocation, RaisedElsewhereError, maybe_await
+from agtools_nb.run.capture import CallOutput, current_output, routed_output
+from agtools_nb.run.invoke import PLAIN, Invocation, RaisedElsewhereError
 from agtools_nb.run.results import result_fault
-from agtools_nb.run.setting import Before, Setting
+from agtools_nb.run.setting import Setting
 from agtools_nb.run.words import STOPPED, error_text
+from agtools_nb.run.work import Work, WorkKeeper
 
 _log = logging.getLogger("agtools_nb")
 _MOST_TOOLS = 2_000  # characters of the names that are listed where a name is unknown
@@ -60,6 +60,7 @@ class Attempt:
         index: Place of the call in its batch.
         is_plain: Whether the call's arguments are a dict of scalars, that is its own.
         refusal: Why this is no call at all, if it is none.
+        group_id: The same for all calls of a batch.
 
     Attributes:
         prepared: The arguments as the tool gets them, once they are.
@@ -73,11 +74,13 @@ class Attempt:
         "_call_context",
         "_clock",
         "_invocation",
+        "_is_work",
         "_known",
         "_media",
         "_output",
         "_started_at",
         "args",
+        "group_id",
         "id",
         "index",
         "is_interrupted",
@@ -101,6 +104,7 @@ class Attempt:
         index: int = 0,
         is_plain: bool = False,
         refusal: UsageError | None = None,
+        group_id: str = "",
     ) -> None:
         self.id = call_id
         self.args = args
@@ -112,6 +116,7 @@ class Attempt:
         self.index = index
         self.is_plain = is_plain
         self.refusal = refusal
+        self.group_id = group_id
         self.prepared: Prepared | None = None
         self.is_interrupted = False
         self._known = known
@@ -121,6 +126,7 @@ class Attempt:
         self._call_context: ToolContext | None = None
         self._invocation: Invocation | None = None
         self._media: tuple[Any, ...] = ()
+        self._is_work = False
 
     @property
     def call(self) -> ToolCall:
@@ -161,7 +167,10 @@ class Attempt:
         if own_task:
             current_output.set(self._output)
         try:
-            result = await self._run(turn, started)
+            if self.setting.background is None:
+                result = await self._run(turn, started)
+            else:
+                result = await self._held(self.setting.background, turn, started)
         except asyncio.CancelledError as error:
             if is_cancelled():
                 raise
@@ -183,16 +192,16 @@ class Attempt:
         tool, setting = self.tool, self.setting
         if tool is None or self.refusal is not None:
             return self.failed("invalid", self.refusal or UnknownToolError(self._unknown()))
-        self.prepared = prepared = self._prepared(tool, can_explain())
-        if prepared.values is None and prepared.error is None:
-            # Once in a process; on the loop it would hold up every other call.
-            await setting.threads.run(learn_to_explain)
-            self.prepared = prepared = self._prepared(tool, explain=True)
+        # What was admitted is what runs, also when it runs beside the conversation.
+        prepared = self.prepared or self._prepared(tool, can_explain())
+        self.prepared = prepared
         if prepared.values is None:
-            error = ArgumentsError(prepared.error or "", prepared.faults)
-            return self.failed("invalid", error)
-        if tool.scopes or setting.before:
-            await self._admit(tool, prepared)
+            return await self._misfit(tool, prepared)
+        if (tool.scopes or setting.before) and not self._is_work:
+            check_scopes(tool, setting.context)
+            await ask_before(setting.before, tool, self.call, prepared.arguments)
+        if tool.outlives_call and not self._is_work:
+            return await self._answered(tool, prepared, started)
         args: Sequence[Any] = ()
         kwargs = prepared.values
         if not plan_of(tool).is_by_name:
@@ -209,6 +218,107 @@ class Attempt:
             self._check_result(tool, value)
         return self._result("ok", result=value)
 
+    async def _misfit(self, tool: Tool, prepared: Prepared) -> ToolResult:
+        """The result of a call whose arguments do not fit."""
+        if prepared.error is None:
+            # Once in a process; on the loop it would hold up every other call.
+            await self.setting.threads.run(learn_to_explain)
+            self.prepared = prepared = self._prepared(tool, explain=True)
+        return self.failed("invalid", ArgumentsError(prepared.error or "", prepared.faults))
+
+    async def _held(
+        self,
+        keeper: WorkKeeper,
+        turn: AbstractAsyncContextManager[Any],
+        started: Callable[[Attempt], None] | None,
+    ) -> ToolResult:
+        """Run it while events wait, unless they need not."""
+        if self._is_work or self.tool is None or self.tool.passive:
+            return await self._run(turn, started)
+        keeper.hold()
+        try:
+            return await self._run(turn, started)
+        finally:
+            keeper.let_go()
+
+    async def _answered(
+        self, tool: Tool, prepared: Prepared, started: Callable[[Attempt], None] | None
+    ) -> ToolResult:
+        """The answer to a call whose function runs on."""
+        if started is not None:
+            started(self)
+        result = self._result("ok", result=await self._handed_over(tool, prepared))
+        result.subscription = tool.is_subscription
+        return result
+
+    async def _handed_over(self, tool: Tool, prepared: Prepared) -> Any:
+        """Have the function run beside the conversation, and return the answer to the call."""
+        keeper = self.setting.background
+        if keeper is None:
+            raise UsageError(
+                f"{tool.name} was not run: it goes on after its call has been answered, and this "
+                "runner has nobody to take care of that; give ToolRunner(background=Background())"
+            )
+        twin = self._twin()
+        work = Work(
+            tool, self.call, prepared.arguments or {}, self._asked.step_id or self.group_id,
+            twin.run_on, twin.yielded,
+        )  # fmt: skip
+        if not tool.is_subscription:
+            return await keeper.start(work)
+        value = await self._first(tool, keeper.start(work))
+        if type(value) not in PLAIN:
+            value = await self._opened(tool, value)
+        if self.setting.check_results:
+            self._check_result(tool, value)
+        return value
+
+    async def _first(self, tool: Tool, starting: Awaitable[Any]) -> Any:
+        """The first value of a subscription, if it comes in time."""
+        seconds = self._seconds(tool)
+        try:
+            async with asyncio.timeout(seconds) as scope:
+                return await starting
+        except TimeoutError:
+            if not scope.expired():
+                raise
+            raise CallTimeoutError(
+                f"{tool.name} sent no first value within {seconds:g} s and was closed. Ask for "
+                "something else, or go on without it."
+            ) from None
+
+    def _twin(self) -> Attempt:
+        """The same call, to be run to its result beside the conversation."""
+        twin = Attempt(
+            self._asked, self.args, self.id, self.tool, self._known, self.setting, self.notes,
+            self.index, self.is_plain, None, self.group_id,
+        )  # fmt: skip
+        twin.prepared = self.prepared
+        twin._is_work = True
+        return twin
+
+    async def run_on(self) -> ToolResult:
+        """Run it beside the conversation, to its result also when it is cancelled."""
+        with routed_output():
+            try:
+                return await self.run(asyncio.Semaphore(1))
+            except asyncio.CancelledError:
+                return await self.told(self.stopped())
+
+    async def yielded(self) -> AsyncGenerator[Any, None]:
+        """What the function of a subscription yields, caught and bound as in any call."""
+        tool, prepared = self.tool, self.prepared
+        assert tool is not None
+        assert prepared is not None
+        self._begin()
+        current_output.set(self._output)
+        args, kwargs = self._bound(tool, prepared.values or {})
+        async with aclosing(tool.fn(*args, **kwargs)) as values:
+            async for value in values:
+                yield value
+                # What it prints after its first value has no call to be shown on.
+                self._output.is_over = True
+
     def _is_short(self, tool: Tool) -> bool:
         """Whether nothing stands between the call and an async function."""
         return tool.is_async and tool.turn is None and self._seconds(tool) is None
@@ -222,29 +332,6 @@ class Attempt:
         if parts.notes:
             self.notes = (*self.notes, *parts.notes)
         return value
-
-    async def _admit(self, tool: Tool, prepared: Prepared) -> None:
-        if tool.scopes:
-            self._check_scopes(tool)
-        for hook in self.setting.before:
-            # A copy: what was checked is what runs.
-            await self._ask(tool, hook, copied(prepared.arguments or {}))
-
-    async def _ask(self, tool: Tool, hook: Before, arguments: dict[str, Any]) -> None:
-        try:
-            answer = await maybe_await(hook(self.call, arguments))
-        except AgtoolsError:
-            raise
-        except Exception as error:
-            raise UsageError(
-                f"{tool.name} was not run: a hook before it failed ({error_text(error)})"
-            ) from error
-        if answer is not None:
-            # False may have been meant as a refusal, and nobody would notice that it is none.
-            raise UsageError(
-                f"{tool.name} was not run: a hook before it returned {brief_repr(answer)}; return "
-                "None to let the call go on, raise ToolError(code, message) to refuse it"
-            )
 
     async def _invoked(
         self,
@@ -342,18 +429,6 @@ class Attempt:
             self._call_context.progress = self._output.progress
         return bound(tool, values, self._call_context)
 
-    def _check_scopes(self, tool: Tool) -> None:
-        granted = () if self.setting.context is None else self.setting.context.scopes
-        missing = [scope for scope in tool.scopes if scope not in granted]
-        if missing:
-            raise ToolError(
-                "missing_scope",
-                f"{tool.name} was not run: it needs the scope {', '.join(map(repr, missing))}, "
-                "which this session was not granted.",
-                category="access",
-                hint="Ask the user for it, or go on without this tool.",
-            )
-
     def _check_result(self, tool: Tool, value: Any) -> None:
         fault = result_fault(tool, value)
         if fault is not None:
@@ -367,25 +442,7 @@ class Attempt:
 
     async def told(self, result: ToolResult) -> ToolResult:
         """Tell the hooks of a result, and return the one to answer with."""
-        for hook in self.setting.after:
-            try:
-                changed = await maybe_await(hook(self.call, result))
-            except asyncio.CancelledError:
-                if is_cancelled():
-                    raise
-            except (Exception, SystemExit, GeneratorExit):
-                # The call has happened; who looks on afterwards cannot undo it.
-                _log.exception("a hook after %s failed", self._asked.name)
-            else:
-                result = self._instead(changed) if isinstance(changed, ToolResult) else result
-        return result
-
-    def _instead(self, changed: ToolResult) -> ToolResult:
-        """A hook's result as the answer to this call."""
-        asked = self._asked
-        return replace(
-            changed, name=asked.name, id=self.id, step_id=asked.step_id, index=self.index
-        )
+        return await tell_after(self.setting.after, self.call, result)
 
     def _unknown(self) -> str:
         name = str(self._asked.name)
@@ -430,9 +487,3 @@ class Attempt:
 
 
 _UNREAD = Prepared(None, None)
-
-
-def is_cancelled() -> bool:
-    """Whether somebody asked the current task to stop, so that a CancelledError is theirs."""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0

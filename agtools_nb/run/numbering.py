@@ -100,10 +100,15 @@ class Numbering:
 
     Args:
         taken: Ids that calls to come bring along.
+
+    Attributes:
+        group_id: One id for all the calls together.
     """
 
     def __init__(self, taken: set[str] | None = None) -> None:
-        self._prefix = f"call_{secrets.token_hex(6)}"
+        token = secrets.token_hex(6)
+        self._prefix = f"call_{token}"
+        self.group_id = f"group_{token}"
         self._fresh = itertools.count(1)
         self._taken = set() if taken is None else taken
         self._used: set[str] = set()

@@ -7,6 +7,7 @@ from typing import Any, get_args, get_origin
 
 from agtools_nb.arguments import direct_validator, validate
 from agtools_nb.define import Tool
+from agtools_nb.define.annotations import yielded
 from agtools_nb.jsonable import brief_repr, clean_text, jsonable, shorten
 from agtools_nb.media import json_part
 
@@ -27,7 +28,9 @@ def result_fault(tool: Tool, value: Any) -> str | None:
         return "; ".join(fault.message for fault in faults) or None
     judge = tool.__dict__.get(_KEPT_AS)
     if judge is None:
-        judge = tool.__dict__[_KEPT_AS] = _Judge(tool.signature.returns)
+        returns = tool.signature.returns
+        judge = _Judge(yielded(returns) if tool.is_subscription else returns)
+        tool.__dict__[_KEPT_AS] = judge
     return judge.fault(value)
 
 

@@ -16,7 +16,8 @@ from agtools_nb.define import Tool
 from agtools_nb.define.tool import caller_scope
 from agtools_nb.errors import DuplicateToolError, UnknownToolError, UsageError
 from agtools_nb.jsonable import brief_repr
-from agtools_nb.run.attempt import Attempt, is_cancelled
+from agtools_nb.run.asked import is_cancelled
+from agtools_nb.run.attempt import Attempt
 from agtools_nb.run.batch import Batch, Observer
 from agtools_nb.run.bounds import checked_concurrency, checked_seconds
 from agtools_nb.run.invoke import PLAIN, Invocation
@@ -25,6 +26,7 @@ from agtools_nb.run.public import public_callable
 from agtools_nb.run.setting import After, Before, ExecutorChoice, Setting
 from agtools_nb.run.strategy import Strategy, as_strategy
 from agtools_nb.run.stream import MAX_OPEN, stream_results
+from agtools_nb.run.work import WorkKeeper
 
 
 class ToolRunner:
@@ -47,6 +49,8 @@ class ToolRunner:
         timeout: Seconds for a call that says nothing itself. Default: what its tool says.
         executor: Where blocking tools run, any ``concurrent.futures.Executor``, or a
             function that chooses one (or ``None``) by tool. Default: threads of the runner.
+        background: Takes care of what outlives its call: a :class:`Background`. Default:
+            none, and such calls are refused.
 
     Raises:
         DefinitionError: One of the functions cannot be a tool.
@@ -66,6 +70,7 @@ class ToolRunner:
         max_concurrency: int | None = None,
         timeout: float | None = None,
         executor: ExecutorChoice | None = None,
+        background: WorkKeeper | None = None,
     ) -> None:
         self._setting = Setting(
             context,
@@ -74,10 +79,12 @@ class ToolRunner:
             omit_nulls,
             checked_seconds(timeout),
             executor=_checked_executor(executor),
+            background=background,
         )
         self.strategy = as_strategy(strategy)
         self.max_concurrency = checked_concurrency(max_concurrency)
         self._tools: dict[str, Tool] = {}
+        self._made: dict[str, Tool] = {}  # status tools that came with their tools
         # By name, the plans of tools that may take the short way through `execute`.
         self._short: dict[str, Plan] = {}
         scope = caller_scope(2)
@@ -103,6 +110,11 @@ class ToolRunner:
     def validate(self) -> bool:
         """Whether arguments are coerced and checked."""
         return self._setting.validate
+
+    @property
+    def background(self) -> WorkKeeper | None:
+        """Takes care of what outlives its call."""
+        return self._setting.background
 
     def set_context(self, context: ToolContext | None) -> None:
         """Give tools this context from the next call on."""
@@ -177,16 +189,33 @@ class ToolRunner:
                 f"the name {made.name!r} is taken by the tool defined in {first.origin}; this "
                 f"one is defined in {made.origin}. Rename one, or unregister({made.name!r}) first."
             )
-        self._tools[made.name] = made
+        self._put(made)
         return made
 
     def replace(self, tool: Tool) -> None:
         """Put ``tool`` in the place of the one of its name, or add it at the end."""
+        before = self._tools.get(tool.name)
+        if before is not None:
+            self._drop_status_tool(before)
+        self._put(tool)
+
+    def _put(self, tool: Tool) -> None:
         self._tools[tool.name] = tool
         self._short.pop(tool.name, None)
+        background = self._setting.background
+        if tool.long_running and background is not None:
+            status = tool.status_tool_name
+            if status not in self._tools:
+                self._made[status] = self._tools[status] = background.status_tool(tool)
+
+    def _drop_status_tool(self, tool: Tool) -> None:
+        """Remove the status tool that came with a tool; one that somebody registered stays."""
+        made = self._made.pop(tool.status_tool_name, None) if tool.long_running else None
+        if made is not None and self._tools.get(made.name) is made:
+            del self._tools[made.name]
 
     def unregister(self, name: str) -> Tool:
-        """Remove a tool and return it.
+        """Remove a tool and return it. The status tool that came with it goes too.
 
         Raises:
             UnknownToolError: There is none of that name.
@@ -194,6 +223,7 @@ class ToolRunner:
         tool = self.tool(name)
         del self._tools[name]
         self._short.pop(name, None)
+        self._drop_status_tool(tool)
         return tool
 
     def tool(self, name: str) -> Tool:
@@ -257,7 +287,10 @@ class ToolRunner:
         if tool is None or name in self._short or not tool.is_async:
             return
         asks = (tool.scopes, tool.timeout, tool.turn, setting.before, setting.after)
-        asks_more = (setting.timeout, setting.check_results, not setting.validate)
+        asks_more = (
+            setting.timeout, setting.check_results, not setting.validate, setting.background,
+            tool.outlives_call,
+        )  # fmt: skip
         plan = plan_of(tool)
         if plan.is_by_name and plan.has_quick_way and not any((*asks, *asks_more)):
             self._short[name] = plan
@@ -414,7 +447,10 @@ class ToolRunner:
         call, args, plain, refusal = read
         call_id, notes = numbering.numbered(call.id)
         tool = self._tools.get(call.name)
-        return Attempt(call, args, call_id, tool, known, setting, notes, index, plain, refusal)
+        return Attempt(
+            call, args, call_id, tool, known, setting, notes, index, plain, refusal,
+            numbering.group_id,
+        )  # fmt: skip
 
 
 def _check_hook(hook: Any) -> None:

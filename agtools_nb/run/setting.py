@@ -14,6 +14,7 @@ from agtools_nb.errors import UsageError
 from agtools_nb.jsonable import brief_repr
 from agtools_nb.run.strategy import Strategy
 from agtools_nb.run.threads import WorkerThreads
+from agtools_nb.run.work import WorkKeeper
 
 Before = Callable[[ToolCall, Mapping[str, Any]], Awaitable[None] | None]
 After = Callable[[ToolCall, ToolResult], Awaitable[ToolResult | None] | ToolResult | None]
@@ -34,6 +35,7 @@ class Setting:
         executor: Where they run instead, or a function that chooses by tool.
         before: Called in turn once a call's arguments are ready.
         after: Called in turn once a call has its result.
+        background: Takes over what outlives its call; ``None`` if nobody does.
     """
 
     context: ToolContext | None = None
@@ -45,6 +47,7 @@ class Setting:
     executor: ExecutorChoice | None = None
     before: tuple[Before, ...] = ()
     after: tuple[After, ...] = ()
+    background: WorkKeeper | None = None
 
     def executor_for(self, tool: Tool) -> Executor | None:
         """Where a blocking tool runs; ``None`` for the threads.

@@ -432,13 +432,6 @@ class TestNotATool:
         with pytest.raises(DefinitionError, match="cannot be a tool's name"):
             Tool.from_function(test_types_as_json_schema, name=name)
 
-    def test_an_async_generator(self) -> None:
-        with pytest.raises(DefinitionError, match="async generator"):
-
-            @tool
-            async def ticks():
-                yield 1
-
 
 def test_parameters_in_words() -> None:
     @tool

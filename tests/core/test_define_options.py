@@ -65,7 +65,8 @@ def test_a_long_running_tool_says_how_to_wait(options: Any, begin: str) -> None:
     text = made(long_running=True, **options).description
     assert text.startswith(begin + "\n\nThis starts a task")
     assert "do not call this again" in text
-    assert "status tool" in text
+    assert "ask the status tool check_check for it" in text
+    assert "ask the status tool how" in made(long_running=True, status_tool="how").description
     again = Tool(made(long_running=True, **options))
     assert again.description == text, "said once"
     assert made(**options).description == begin

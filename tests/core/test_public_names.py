@@ -23,9 +23,11 @@ RANKS = {
     "define": 3,
     "arguments": 4,
     "run": 5,
-    "views": 6,
-    "notebook": 7,
-    "__main__": 8,
+    "events": 6,
+    "builtin": 7,
+    "views": 8,
+    "notebook": 9,
+    "__main__": 10,
 }
 HEAVY = ("IPython", "ipywidgets", "anywidget", "ipykernel", "jsonschema", "mcp", "nest_asyncio2")
 

@@ -61,6 +61,9 @@ def content_of(result: ToolResult, limit: int | None) -> Content:
     if result.media and len(parts.media) != len(result.media):
         parts = split(result.result)
     value = jsonable(parts.response)
+    if result.subscription:
+        # The model needs to know that more will come, and by which id it can end that.
+        value = {"subscription": True, "subscription_id": call_id, "value": value}
     whole = value if isinstance(value, str) else json_text(value)
     text, is_cut = cut(whole, limit)
     media = result.media or parts.media

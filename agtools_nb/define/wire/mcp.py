@@ -19,7 +19,8 @@ def declare(tool: Tool) -> dict[str, Any]:
         "description": tool.description,
         "inputSchema": tool.input_schema,
     }
-    output = tool.response_schema
+    # What such a tool answers with at once is not what its function returns in the end.
+    output = None if tool.outlives_call else tool.response_schema
     if output is not None and output.get("type") == "object":
         declared["outputSchema"] = output
     if tool.read_only:

@@ -1,0 +1,343 @@
+"""The inbox of a session: events in order, each handled once, over restarts too."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import threading
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Literal
+
+from agtools_nb.context.database import Database
+from agtools_nb.errors import UsageError
+from agtools_nb.events.event import Event
+
+Delivery = Literal["kept", "duplicate", "late"]
+
+SHOWN_HANDLED = 200
+"""Handled events that are kept for people to look at."""
+
+_TABLES = (
+    """
+    CREATE TABLE IF NOT EXISTS events (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        dedup_id TEXT NOT NULL UNIQUE,
+        call_id TEXT,
+        final INTEGER NOT NULL,
+        is_handled INTEGER NOT NULL DEFAULT 0,
+        body TEXT
+    )
+    """,
+    "CREATE INDEX IF NOT EXISTS events_of_calls ON events (call_id, final)",
+    "CREATE INDEX IF NOT EXISTS events_to_handle ON events (seq) WHERE NOT is_handled",
+    "CREATE INDEX IF NOT EXISTS events_to_show ON events (seq) WHERE is_handled AND body NOT NULL",
+)
+
+_log = logging.getLogger("agtools_nb")
+
+
+class Inbox:
+    """Events of a session, to be handled one after another.
+
+    An event is known by its dedup id: a second one with the same id is dropped, also
+    after the first has been handled and after a restart. Events of one call are handed
+    out in their order: the next only once the one before has been settled. While a call
+    is waited for (:attr:`held`), only messages are handed out.
+
+    Safe to use from any thread. What :meth:`put` took in is on disk, if the database is.
+
+    Args:
+        database: Where it is kept. Default: in memory.
+    """
+
+    def __init__(self, database: Database | None = None) -> None:
+        self._database = Database.open(None) if database is None else database
+        # One lock for both: with two, a thread that writes state and one that puts an event
+        # in could wait for each other.
+        self._lock = self._database.lock
+        self._database.create(*_TABLES)
+        self._open: dict[int, Event] = {}
+        self._handled: deque[Event] = deque(maxlen=SHOWN_HANDLED)
+        self._holds = 0
+        self._holds_lock = threading.Lock()
+        self._waiters: set[_Waiter] = set()
+        self._watchers: list[Callable[[], None]] = []
+        self._load()
+
+    def _load(self) -> None:
+        rows = self._database.execute(
+            "SELECT seq, body FROM events WHERE NOT is_handled ORDER BY seq"
+        )
+        self._open = {seq: Event.from_json(body, seq, "waiting") for seq, body in rows}
+        rows = self._database.execute(
+            "SELECT seq, body FROM events WHERE is_handled AND body IS NOT NULL "
+            "ORDER BY seq DESC LIMIT ?",
+            (SHOWN_HANDLED,),
+        )
+        self._handled.extend(Event.from_json(body, seq, "handled") for seq, body in rows[::-1])
+
+    @property
+    def items(self) -> tuple[Event, ...]:
+        """The events, oldest first: all that are to be handled, and of the others the last 200."""
+        with self._lock:
+            found = [*self._handled, *self._open.values()]
+        return tuple(sorted(found, key=lambda event: event.seq))
+
+    @property
+    def held(self) -> bool:
+        """Whether a call that is not passive is waited for, so that events wait too."""
+        return self._holds > 0
+
+    def __len__(self) -> int:
+        """How many events are to be handled."""
+        return len(self._open)
+
+    def waiting_of(self, call_id: str) -> int:
+        """How many events of one call are to be handled."""
+        with self._lock:
+            return sum(event.call_id == call_id for event in self._open.values())
+
+    def knows(self, dedup_id: str) -> bool:
+        """Whether an event with that id has ever been put in."""
+        return bool(self._database.execute("SELECT 1 FROM events WHERE dedup_id = ?", (dedup_id,)))
+
+    def knows_call(self, call_id: str) -> bool:
+        """Whether an event of that call has ever been put in."""
+        return bool(self._database.execute("SELECT 1 FROM events WHERE call_id = ?", (call_id,)))
+
+    def put(self, event: Event) -> Delivery:
+        """Take an event in.
+
+        Returns:
+            ``"kept"``; ``"duplicate"`` if there has been one with its dedup id, ``"late"`` if
+            its call has sent its final event before: such an event is dropped.
+
+        Raises:
+            StoreError: It could not be written; the inbox is as it was.
+        """
+        with self._database.transaction():
+            if self.knows(event.dedup_id):
+                return "duplicate"
+            if event.call_id is not None and self._is_over(event.call_id):
+                _log.warning(
+                    "an event of %s came after its final one and was dropped", event.call_id
+                )
+                return "late"
+            ((seq,),) = self._database.execute(
+                "INSERT INTO events (dedup_id, call_id, final, body) VALUES (?, ?, ?, ?) "
+                "RETURNING seq",
+                (event.dedup_id, event.call_id, event.final, event.to_json()),
+            )
+            kept = replace(event, seq=seq, status="waiting")
+            self._database.on_commit(lambda: self._show(kept))
+        return "kept"
+
+    def _show(self, event: Event) -> None:
+        self._open[event.seq] = event
+        self._changed()
+
+    def _is_over(self, call_id: str) -> bool:
+        return bool(
+            self._database.execute("SELECT 1 FROM events WHERE call_id = ? AND final", (call_id,))
+        )
+
+    def take(self) -> Event | None:
+        """Return the next event that may be handled, ``None`` if there is none now.
+
+        It is given to nobody else until it is settled or released. After a restart it
+        comes again if it was not settled.
+        """
+        with self._lock:
+            busy = {event.call_id for event in self._open.values() if event.status == "taken"}
+            for seq, event in self._open.items():
+                may_pass = not self.held or event.kind == "message"
+                is_next = event.call_id is None or event.call_id not in busy
+                if event.status == "waiting" and may_pass and is_next:
+                    taken = self._open[seq] = replace(event, status="taken")
+                    break
+            else:
+                return None
+        self._changed()
+        return taken
+
+    async def get(self, timeout: float | None = None) -> Event:  # noqa: ASYNC109
+        """Wait for the next event that may be handled, and take it. See :meth:`take`.
+
+        Args:
+            timeout: Seconds to wait. Default: as long as it takes.
+
+        Raises:
+            TimeoutError: None came in time.
+        """
+        async with asyncio.timeout(timeout):
+            with self._listening() as waiter:
+                while (event := self.take()) is None:
+                    await waiter.wait()
+        return event
+
+    async def receive(self, timeout: float | None = None) -> Event:  # noqa: ASYNC109
+        """Wait for the next event and settle it at once: it is handled at most once.
+
+        Args:
+            timeout: Seconds to wait. Default: as long as it takes.
+
+        Raises:
+            TimeoutError: None came in time.
+        """
+        event = await self.get(timeout)
+        self.settle(event)
+        return event
+
+    def __aiter__(self) -> AsyncIterator[Event]:
+        """Events as they come, each settled as it is given; it never ends by itself."""
+        return self
+
+    async def __anext__(self) -> Event:
+        return await self.receive()
+
+    def settle(self, event: Event) -> None:
+        """The event has been handled: it never comes again. Twice does no harm.
+
+        Raises:
+            UsageError: It is not one that was taken here.
+            StoreError: It could not be written; the event stays taken.
+        """
+        with self._database.transaction():
+            kept = self._taken(event)
+            if kept is None:
+                return
+            self._database.execute("UPDATE events SET is_handled = 1 WHERE seq = ?", (kept.seq,))
+            self._forget_bodies(kept.seq)
+            self._database.on_commit(lambda: self._put_away(kept))
+
+    def _put_away(self, event: Event) -> None:
+        if self._open.pop(event.seq, None) is not None:
+            self._handled.append(replace(event, status="handled"))
+            self._changed()
+
+    def _forget_bodies(self, seq: int) -> None:
+        # The dedup ids stay for good; what was said is kept as long as people may look at it.
+        self._database.execute(
+            "UPDATE events SET body = NULL WHERE is_handled AND body IS NOT NULL AND seq < ?",
+            (seq - 5 * SHOWN_HANDLED,),
+        )
+
+    def release(self, event: Event) -> None:
+        """Give an event back: handling it failed, and it comes again.
+
+        Raises:
+            UsageError: It is not one that was taken here.
+        """
+        with self._lock:
+            kept = self._taken(event)
+            if kept is not None:
+                self._open[kept.seq] = replace(kept, status="waiting")
+        self._changed()
+
+    @contextmanager
+    def handling(self, event: Event) -> Iterator[Event]:
+        """Handle a taken event exactly once: ``with inbox.handling(event): ...``.
+
+        What the block writes to the same store (state, artifacts, memory, other events) and
+        that the event was handled become true together, or, if it raises or the process
+        is killed, not at all; then the event comes again. Do not ``await`` inside: the
+        store is held meanwhile.
+
+        Raises:
+            UsageError: The event is not one that was taken here.
+            StoreError: It could not be written.
+        """
+        try:
+            with self._database.transaction():
+                yield event
+                self.settle(event)
+        except BaseException:
+            with contextlib.suppress(UsageError):
+                self.release(event)
+            raise
+
+    def _taken(self, event: Event) -> Event | None:
+        """The event as it is here; ``None`` if it has been handled."""
+        kept = self._open.get(event.seq)
+        if kept is not None and kept.id == event.id and kept.status == "taken":
+            return kept
+        if kept is None and event.seq > 0 and self.knows(event.dedup_id):
+            return None
+        raise UsageError(
+            f"event {event.id} was not taken from this inbox; take it first: "
+            "event = await inbox.get()"
+        )
+
+    def hold(self) -> None:
+        """Keep events back, until :meth:`let_go` was called as often. Messages get through."""
+        with self._holds_lock:
+            self._holds += 1
+            is_first = self._holds == 1
+        if is_first:
+            self._changed()
+
+    def let_go(self) -> None:
+        """Take one :meth:`hold` back."""
+        with self._holds_lock:
+            self._holds -= 1
+            is_last = self._holds == 0
+        if is_last:
+            self._changed()
+
+    def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call ``listener`` after each change, on the thread that made it.
+
+        Returns a function that ends it.
+        """
+        self._watchers.append(listener)
+
+        def stop() -> None:
+            with contextlib.suppress(ValueError):
+                self._watchers.remove(listener)
+
+        return stop
+
+    async def room(self, call_id: str, most: int) -> None:
+        """Wait until fewer than ``most`` events of a call are to be handled."""
+        with self._listening() as waiter:
+            while self.waiting_of(call_id) >= most:
+                await waiter.wait()
+
+    @contextmanager
+    def _listening(self) -> Iterator[_Waiter]:
+        waiter = _Waiter()
+        self._waiters.add(waiter)
+        try:
+            yield waiter
+        finally:
+            self._waiters.discard(waiter)
+
+    def _changed(self) -> None:
+        for waiter in tuple(self._waiters):
+            waiter.wake()
+        for listener in tuple(self._watchers):
+            try:
+                listener()
+            except Exception:  # one who looks on cannot undo it
+                _log.exception("a watcher of the inbox failed")
+
+
+class _Waiter:
+    """A task that waits for changes, to be woken from any thread."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._woken = asyncio.Event()
+
+    async def wait(self) -> None:
+        """Wait for a change since the last wait."""
+        await self._woken.wait()
+        self._woken.clear()
+
+    def wake(self) -> None:
+        with contextlib.suppress(RuntimeError):  # its loop is closed: nobody waits
+            self._loop.call_soon_threadsafe(self._woken.set)

@@ -1,0 +1,227 @@
+"""Subscriptions: async generators whose values become events until somebody closes them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Callable
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any
+
+from agtools_nb.context.database import Database
+from agtools_nb.errors import StoreError, ToolError
+from agtools_nb.events.event import Event, SubscriptionEvent, as_content, fresh_id
+from agtools_nb.events.inbox import Inbox
+from agtools_nb.events.records import Records, Subscription, SubscriptionStatus
+from agtools_nb.events.tasks import GRACE_SECONDS, stopped, unknown
+from agtools_nb.run.words import error_text
+from agtools_nb.run.work import Work
+
+MOST_WAITING = 256
+"""Events of one subscription that wait to be handled; then its generator waits too."""
+
+_log = logging.getLogger("agtools_nb")
+
+
+class Subscriptions:
+    """Runs the async generators of a session.
+
+    Args:
+        database: Where they are kept.
+        inbox: Where their events go.
+        changed: Called after each change.
+    """
+
+    def __init__(self, database: Database, inbox: Inbox, changed: Callable[[], None]) -> None:
+        self._database = database
+        self._inbox = inbox
+        self._changed = changed
+        self._records = Records(database, Subscription)
+        self._running: dict[str, asyncio.Task[None]] = {}
+        for record in self._records.all:
+            if record.is_open:
+                self._end(record.interrupted(), is_told=False)
+
+    @property
+    def all(self) -> tuple[Subscription, ...]:
+        """The subscriptions, oldest first."""
+        return self._records.all
+
+    def get(self, subscription_id: str) -> Subscription | None:
+        """The one of that id."""
+        found: Subscription | None = self._records.get(subscription_id)
+        return found
+
+    async def start(self, work: Work) -> Any:
+        """Start one, and return its first value; ``None`` if it ends without any.
+
+        Raises:
+            Exception: What its function raised before the first value.
+        """
+        record = self._record(work)
+        if self._inbox.knows_call(record.id) or self.get(record.id) is not None:
+            # Its events would be taken for those of the other one.
+            raise ToolError(
+                "id_taken",
+                f"{record.tool_name} was not started: the id {record.id!r} has been used before.",
+                category="background",
+                hint="Send the call with an id of its own, or with none.",
+            )
+        self._records.put(record)
+        first: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        task = asyncio.get_running_loop().create_task(
+            self._pump(record, work, first), name=f"subscription {record.id}"
+        )
+        self._running[record.id] = task
+        task.add_done_callback(lambda _: self._running.pop(record.id, None))
+        self._changed()
+        try:
+            outcome = await asyncio.shield(first)
+        except asyncio.CancelledError:
+            await stopped(task)
+            raise
+        if isinstance(outcome, _Failed):
+            raise outcome.error
+        return outcome
+
+    def _record(self, work: Work) -> Subscription:
+        call_id = work.call.id or fresh_id("call")
+        return Subscription(
+            call_id,
+            call_id,
+            work.group_id,
+            work.tool.name,
+            arguments=json.loads(json.dumps(work.arguments)),
+            associative=work.tool.associative,
+        )
+
+    async def _pump(self, record: Subscription, work: Work, first: asyncio.Future[Any]) -> None:
+        status: SubscriptionStatus = "ended"
+        failure: BaseException | None = None
+        is_told = False
+        try:
+            is_told = await self._deliver_all(record, work, first)
+        except asyncio.CancelledError:
+            status = "cancelled"
+        except BaseException as error:  # whatever a generator raises is its own end, no other's
+            status, failure = "failed", error
+        current = self.get(record.id) or record
+        if not current.is_open:
+            status = current.status
+        elif failure is not None:
+            current = replace(current, error=error_text(failure))
+        # What failed before its first value is answered by the call's own error.
+        is_told = is_told or not first.done()
+        if current.is_open:
+            self._end(replace(current, status=status), is_told=is_told)
+        if not first.done():
+            first.set_result(self._without_value(status, failure))
+
+    @staticmethod
+    def _without_value(status: SubscriptionStatus, failure: BaseException | None) -> Any:
+        """What a call gets whose subscription never sent a value."""
+        if failure is not None:
+            return _Failed(failure)
+        if status == "ended":
+            return None
+        return _Failed(ToolError("closed", "It was closed before it sent its first value."))
+
+    async def _deliver_all(
+        self, record: Subscription, work: Work, first: asyncio.Future[Any]
+    ) -> bool:
+        """Send the values on, and return whether the last one said that it was final."""
+        task = asyncio.current_task()
+        async with aclosing(work.open()) as values:
+            async for value in values:
+                if task is not None and task.cancelling():  # it held on to its cancellation
+                    raise asyncio.CancelledError
+                given = value if isinstance(value, SubscriptionEvent) else SubscriptionEvent(value)
+                is_sent = first.done() and self._send(record.id, given)
+                if not first.done():
+                    first.set_result(given.value)
+                if given.final:
+                    return is_sent
+                await self._inbox.room(record.id, MOST_WAITING)
+        return False
+
+    def _send(self, record_id: str, given: SubscriptionEvent) -> bool:
+        """Put an event in, and return whether it was kept."""
+        current = self.get(record_id)
+        if current is None or not current.is_open:
+            return False
+        number = current.events + 1
+        event = self._event(
+            current,
+            as_content(given.value),
+            given.dedup_id or f"{current.id}:{number}",
+            final=given.final,
+        )
+        with self._database.transaction():
+            if self._inbox.put(event) != "kept":
+                return False
+            self._records.put(replace(current, events=number, last_at=time.time()))
+        self._changed()
+        return True
+
+    def _event(self, record: Subscription, content: Any, dedup_id: str, **more: Any) -> Event:
+        return Event(
+            "event",
+            content,
+            dedup_id,
+            call_id=record.id,
+            group_id=record.group_id,
+            tool_name=record.tool_name,
+            associative=record.associative,
+            **more,
+        )
+
+    def _end(self, record: Subscription, *, is_told: bool) -> None:
+        """Keep that it ended, and tell so by a final event unless one was sent."""
+        content = {"subscription": record.status}
+        last = self._event(record, content, f"{record.id}:end", final=True, error=record.error)
+        try:
+            with self._database.transaction():
+                self._records.put(record)
+                if not is_told:
+                    self._inbox.put(last)
+        except StoreError:
+            _log.exception("the end of subscription %s could not be kept", record.id)
+        self._changed()
+
+    async def cancel(self, subscription_id: str) -> Subscription:
+        """Close one: its generator is closed, and what stands in its ``finally`` has run.
+
+        It is waited for at most 5 seconds. Twice does no harm.
+
+        Raises:
+            ToolError: There is none of that id.
+        """
+        record = self.get(subscription_id)
+        if record is None:
+            raise unknown(
+                "subscription", subscription_id, [one.id for one in self.all if one.is_open]
+            )
+        await stopped(self._running.get(subscription_id))
+        return self.get(subscription_id) or record
+
+    async def close(self) -> None:
+        """Close all of them; they count as interrupted."""
+        running = dict(self._running)
+        for subscription_id in running:
+            record = self.get(subscription_id)
+            if record is not None and record.is_open:
+                self._end(record.interrupted(), is_told=False)
+        for task in running.values():
+            task.cancel()
+        if running:
+            await asyncio.wait(running.values(), timeout=GRACE_SECONDS)
+
+
+class _Failed:
+    """Carries what was raised: a future cannot hold every exception."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error

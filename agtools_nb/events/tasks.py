@@ -1,0 +1,229 @@
+"""Dispatched and long-running calls: started, waited for by nobody, answered in the end."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from agtools_nb.calls import ToolResult
+from agtools_nb.context.database import Database
+from agtools_nb.errors import StoreError, ToolError
+from agtools_nb.events.event import Event, as_content, fresh_id, result_event
+from agtools_nb.events.inbox import Inbox
+from agtools_nb.events.records import BackgroundTask, Records, TaskStatus
+from agtools_nb.run.work import Work
+
+# How long a cancelled task may clean up before nobody waits for it any more.
+GRACE_SECONDS = 5.0
+
+_log = logging.getLogger("agtools_nb")
+
+
+class Tasks:
+    """Runs what outlives its call, but for subscriptions.
+
+    Args:
+        database: Where the tasks are kept.
+        inbox: Where results of dispatched calls go.
+        changed: Called after each change.
+    """
+
+    def __init__(self, database: Database, inbox: Inbox, changed: Callable[[], None]) -> None:
+        self._database = database
+        self._inbox = inbox
+        self._changed = changed
+        self._records = Records(database, BackgroundTask)
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._results: dict[str, ToolResult] = {}
+        for record in self._records.all:
+            if record.is_open:
+                self._end(record.interrupted())
+
+    @property
+    def all(self) -> tuple[BackgroundTask, ...]:
+        """The tasks, oldest first."""
+        return self._records.all
+
+    def get(self, task_id: str) -> BackgroundTask | None:
+        """The task of that id."""
+        found: BackgroundTask | None = self._records.get(task_id)
+        return found
+
+    def result(self, task_id: str) -> Any:
+        """What a task returned, as it is in Python where it ran in this process."""
+        result = self._results.get(task_id)
+        record = self.get(task_id)
+        return result.result if result is not None else record and record.result
+
+    def start(self, work: Work) -> dict[str, Any]:
+        """Start it, and return what the call answers with."""
+        if work.tool.long_running:
+            return self._start_long(work)
+        task_id = self._unused(work.call.id or fresh_id("call"))
+        self._begin(self._record(work, task_id, "dispatched"), work)
+        return {"status": "dispatched", "call_id": task_id}
+
+    def _start_long(self, work: Work) -> dict[str, Any]:
+        pending = self._pending(work.tool.name, work.arguments)
+        if pending is not None:
+            return {
+                "task_id": pending.task_id,
+                "status": "pending",
+                "note": "The same call is running already; this is its task.",
+            }
+        record = self._record(work, fresh_id("task"), "long_running")
+        self._begin(record, work)
+        return {"task_id": record.task_id, "status": "pending"}
+
+    def _pending(self, tool_name: str, arguments: Mapping[str, Any]) -> BackgroundTask | None:
+        """The pending task of an identical call."""
+        wanted = _canonical(arguments)
+        for record in self.all:
+            if (
+                record.is_open
+                and record.tool_name == tool_name
+                and record.kind == "long_running"
+                and _canonical(record.arguments) == wanted
+            ):
+                return record
+        return None
+
+    def _unused(self, call_id: str) -> str:
+        """The id, or one made of it if it has been used: its result would seem a duplicate."""
+        number, found = 2, call_id
+        while self._inbox.knows(found) or self.get(found) is not None:
+            found = f"{call_id}#{number}"
+            number += 1
+        return found
+
+    def _record(self, work: Work, task_id: str, kind: Any) -> BackgroundTask:
+        return BackgroundTask(
+            task_id,
+            work.call.id or task_id,
+            work.group_id,
+            work.tool.name,
+            kind,
+            arguments=json.loads(json.dumps(work.arguments)),
+        )
+
+    def _begin(self, record: BackgroundTask, work: Work) -> None:
+        self._records.put(record)
+        task = asyncio.get_running_loop().create_task(
+            self._run(record, work), name=f"{record.kind} {record.task_id}"
+        )
+        self._running[record.task_id] = task
+        task.add_done_callback(lambda _: self._running.pop(record.task_id, None))
+        self._changed()
+
+    async def _run(self, record: BackgroundTask, work: Work) -> None:
+        try:
+            result = await work.run()
+        except BaseException as error:  # a failure after the start becomes a result, never silence
+            _log.exception("task %s failed in the package itself", record.task_id)
+            result = ToolResult(record.tool_name, record.call_id, error=str(error), status="error")
+        self._finish(record, result)
+
+    def _finish(self, record: BackgroundTask, result: ToolResult) -> None:
+        kept = self._records.get(record.task_id)
+        if kept is not None and not kept.is_open:
+            return  # answered for before: the session was closed
+        content, error = _outcome(result)
+        ended = replace(
+            record, status=status_of(result), ended_at=time.time(), result=content, error=error
+        )
+        if record.kind == "long_running":
+            self._results[record.task_id] = result
+        try:
+            self._end(ended, result)
+        except StoreError:
+            _log.exception("the end of task %s could not be kept", record.task_id)
+
+    def _end(self, record: BackgroundTask, result: ToolResult | None = None) -> None:
+        """Keep that it ended, and deliver the result of a dispatched call, both or neither."""
+        with self._database.transaction():
+            self._records.put(record)
+            if record.kind == "dispatched":
+                self._inbox.put(self._event(record, result))
+        self._changed()
+
+    def _event(self, record: BackgroundTask, result: ToolResult | None) -> Event:
+        if result is not None:
+            return result_event(result, record.task_id, record.group_id)
+        return Event(
+            "result",
+            None,
+            record.task_id,
+            call_id=record.task_id,
+            group_id=record.group_id,
+            tool_name=record.tool_name,
+            final=True,
+            error=f"{record.tool_name} was not done: {record.error}. Call it again if its result "
+            "is still wanted.",
+        )
+
+    async def cancel(self, task_id: str) -> BackgroundTask:
+        """Stop a task and wait until it has cleaned up, at most 5 seconds. Twice does no harm.
+
+        Raises:
+            ToolError: There is no task of that id.
+        """
+        record = self.get(task_id)
+        if record is None:
+            raise unknown("task", task_id, [one.task_id for one in self.all if one.is_open])
+        await stopped(self._running.get(task_id))
+        return self.get(task_id) or record
+
+    async def close(self) -> None:
+        """Stop all tasks; they count as interrupted."""
+        running = dict(self._running)
+        for task_id in running:
+            record = self.get(task_id)
+            if record is not None and record.is_open:
+                self._end(record.interrupted())
+        for task in running.values():
+            task.cancel()
+        if running:
+            await asyncio.wait(running.values(), timeout=GRACE_SECONDS)
+
+
+def status_of(result: ToolResult) -> TaskStatus:
+    """What a task is that ended with this result."""
+    if result.ok:
+        return "done"
+    return "cancelled" if result.status == "cancelled" else "failed"
+
+
+def _outcome(result: ToolResult) -> tuple[Any, str | None]:
+    """Content and error of a result."""
+    if result.ok:
+        return as_content(result.result), None
+    return None, result.error or result.status
+
+
+def _canonical(arguments: Mapping[str, Any]) -> str:
+    return json.dumps(arguments, sort_keys=True, default=str)
+
+
+async def stopped(task: asyncio.Task[Any] | None) -> None:
+    """Cancel a task and wait for its end, at most 5 seconds."""
+    if task is None or task.done():
+        return
+    task.cancel()
+    if task is not asyncio.current_task():
+        await asyncio.wait({task}, timeout=GRACE_SECONDS)
+
+
+def unknown(what: str, given: Any, open_ids: list[str]) -> ToolError:
+    """The error that tells a model of an id that nobody has."""
+    listed = ", ".join(open_ids[:20]) or "none"
+    return ToolError(
+        "not_found",
+        f"There is no {what} {str(given)[:80]!r}.",
+        category="background",
+        hint=f"Open ones: {listed}.",
+    )

@@ -1,0 +1,52 @@
+"""A call whose function runs on after the call has its answer, and who takes care of it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from agtools_nb.calls import ToolCall, ToolResult
+from agtools_nb.define import Tool
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A call that was admitted and is to be run beside the conversation.
+
+    Attributes:
+        tool: The tool; its ``outlives_call`` is true.
+        call: The call, with its id.
+        arguments: Its arguments as the tool gets them, as JSON.
+        group_id: The same for all calls of a batch: the call's step, if it came with one.
+        run: Runs the function to the call's result; it raises nothing but
+            ``CancelledError``. For everything but subscriptions.
+        open: Starts a subscription: what its function yields.
+    """
+
+    tool: Tool
+    call: ToolCall
+    arguments: Mapping[str, Any]
+    group_id: str
+    run: Callable[[], Awaitable[ToolResult]]
+    open: Callable[[], AsyncGenerator[Any, None]]
+
+
+class WorkKeeper(Protocol):
+    """Takes over what outlives its call, and is told which calls are waited for."""
+
+    async def start(self, work: Work) -> Any:
+        """Start it, and return the call's answer.
+
+        Raises:
+            ToolError: It cannot be started; for the model.
+        """
+
+    def hold(self) -> None:
+        """A call that is not passive has begun: events wait."""
+
+    def let_go(self) -> None:
+        """It has its result."""
+
+    def status_tool(self, tool: Tool) -> Tool:
+        """The tool that tells how the tasks of a ``long_running`` tool are."""
