@@ -102,6 +102,11 @@ def json_text(value: Any, *, indent: int | None = None) -> str:
     return json.dumps(jsonable(value), indent=indent, ensure_ascii=False)
 
 
+def pointer_step(key: str) -> str:
+    """A key as a step of a JSON Pointer (RFC 6901)."""
+    return key.replace("~", "~0").replace("/", "~1")
+
+
 def shorten(text: str, limit: int) -> str:
     """Cut ``text`` to ``limit`` characters, the last of them an ellipsis, if it is longer."""
     return text if len(text) <= limit else text[: max(limit - 1, 0)] + "…"

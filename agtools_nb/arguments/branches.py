@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from agtools_nb.arguments.faults import make_fault
 from agtools_nb.calls import Fault
 from agtools_nb.define.describe import expected_text, type_text
-from agtools_nb.define.subschemas import pointer_step
+from agtools_nb.jsonable import pointer_step
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError

@@ -28,7 +28,8 @@ from agtools_nb.arguments.conversions import (
 from agtools_nb.arguments.parse import MAX_NESTING, is_nested_beyond
 from agtools_nb.arguments.patterns import found_in
 from agtools_nb.calls import Change
-from agtools_nb.define.subschemas import JsonSchema, pointer_step
+from agtools_nb.define.subschemas import JsonSchema
+from agtools_nb.jsonable import pointer_step
 
 
 @dataclass(frozen=True, slots=True)

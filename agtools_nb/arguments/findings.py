@@ -14,8 +14,7 @@ from agtools_nb.arguments.nearest import listed, nearest
 from agtools_nb.arguments.secrets import Secrets
 from agtools_nb.calls import Fault
 from agtools_nb.define.describe import bounds_text, expected_text
-from agtools_nb.define.subschemas import pointer_step
-from agtools_nb.jsonable import clean_text, jsonable, shorten
+from agtools_nb.jsonable import clean_text, jsonable, pointer_step, shorten
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError

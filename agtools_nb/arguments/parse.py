@@ -9,9 +9,8 @@ from typing import Any
 
 from agtools_nb.arguments.faults import brief_json, kind_of
 from agtools_nb.arguments.malformed import why_no_json
-from agtools_nb.define.subschemas import pointer_step
 from agtools_nb.errors import ArgumentsError
-from agtools_nb.jsonable import MAX_DEPTH, clean_text, jsonable, shorten
+from agtools_nb.jsonable import MAX_DEPTH, clean_text, jsonable, pointer_step, shorten
 
 _SHOWN = 80
 MAX_NESTING = MAX_DEPTH

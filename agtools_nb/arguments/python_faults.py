@@ -11,8 +11,7 @@ from agtools_nb.arguments.secrets import quotes
 from agtools_nb.arguments.validate import faults_in
 from agtools_nb.calls import Fault
 from agtools_nb.define.describe import format_example
-from agtools_nb.define.subschemas import pointer_step
-from agtools_nb.jsonable import clean_text, shorten
+from agtools_nb.jsonable import clean_text, pointer_step, shorten
 
 if TYPE_CHECKING:
     from pydantic import ValidationError

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from agtools_nb.arguments.faults import HIDDEN, got_text, kind_of, top_of
-from agtools_nb.define.subschemas import pointer_step
-from agtools_nb.jsonable import jsonable
+from agtools_nb.jsonable import jsonable, pointer_step
 
 _SHARED = ("$defs", "definitions")
 

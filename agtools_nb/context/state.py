@@ -2,80 +2,24 @@
 
 from __future__ import annotations
 
-import copy
 import inspect
 import logging
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from types import MappingProxyType
+from typing import Any
 
-HISTORY_LIMIT = 10_000
+from agtools_nb.context.history import HISTORY_LIMIT, History
+from agtools_nb.context.snapshots import Snapshot
+from agtools_nb.context.writes import ABSENT, Operation, StateWrite, copied
+from agtools_nb.errors import UsageError
+from agtools_nb.jsonable import brief_repr
+
+__all__ = ["ABSENT", "HISTORY_LIMIT", "StateStore", "StateWrite", "copied"]
 
 _log = logging.getLogger("agtools_nb")
-
-Operation = Literal["set", "update", "delete", "reset"]
-
-
-@dataclass(frozen=True, slots=True)
-class StateWrite:
-    """One write to a :class:`StateStore`.
-
-    Attributes:
-        seq: Counts every write of this store from 1.
-        key: The key written; ``""`` for a reset of the whole store.
-        before: Value before; :data:`ABSENT` if there was none.
-        after: Value after; :data:`ABSENT` when deleted.
-        operation: ``"set"``, ``"update"``, ``"delete"`` or ``"reset"``.
-        call_id: Id of the call that wrote, ``None`` when no tool did.
-        tool_name: Name of the tool that wrote, ``None`` when no tool did.
-        at: Unix time in seconds.
-    """
-
-    seq: int
-    key: str
-    before: Any
-    after: Any
-    operation: Operation
-    call_id: str | None
-    tool_name: str | None
-    at: float
-
-
-class _Absent:
-    """The value of a key that is not there."""
-
-    def __repr__(self) -> str:
-        return "ABSENT"
-
-
-ABSENT = _Absent()
-
-
-def copied(value: Any, memo: dict[int, Any] | None = None) -> Any:
-    """Copy containers all the way down, and keep every other value as it is.
-
-    A tool that mutates a list it read must not change the store behind the
-    lock; a data frame or a connection cannot be copied on each read. A container
-    that stands in several places, or in itself, does so in the copy too.
-    """
-    if not isinstance(value, (dict, list, set, tuple)):
-        return value
-    memo = {} if memo is None else memo
-    if id(value) in memo:
-        return memo[id(value)]
-    if type(value) is tuple:
-        return tuple(copied(item, memo) for item in value)
-    new = memo[id(value)] = copy.copy(value)
-    if isinstance(new, dict):
-        for key, item in new.items():
-            new[key] = copied(item, memo)
-    elif isinstance(new, list):
-        new[:] = [copied(item, memo) for item in new]
-    return new
 
 
 class StateStore:
@@ -83,13 +27,24 @@ class StateStore:
 
     Dicts and lists are copied on the way in and out, so a change reaches the
     store only through a write. The last 10,000 writes are kept.
+
+    A store with a parent shows the parent's values under its own: what it does not have is
+    read from there, and what it writes is its own. Deleting a key or everything in it hides
+    nothing of the parent's. Its history, snapshots and watchers are of its own writes alone.
+
+    Args:
+        parent: The store to read through to. Default: none.
     """
 
-    def __init__(self) -> None:
-        self._lock = threading.RLock()
+    def __init__(self, parent: StateStore | None = None) -> None:
+        self._parent = parent
+        # One lock for a family: an update that reads the parent's value is atomic, too.
+        self._lock: AbstractContextManager[Any] = (
+            threading.RLock() if parent is None else parent._lock
+        )
         self._values: dict[str, Any] = {}
-        self._history: deque[StateWrite] = deque(maxlen=HISTORY_LIMIT)
-        self._seq = 0
+        self._history = History()
+        self._snapshots: dict[str, Snapshot] = {}
         self._watchers: list[Callable[[StateWrite], None]] = []
 
     @contextmanager
@@ -98,10 +53,12 @@ class StateStore:
         with self._lock:
             yield self
 
+    # -- values -----------------------------------------------------------------------------
+
     def get(self, key: str, default: Any = None) -> Any:
         """Return a copy of the value under ``key``, or ``default``."""
         with self._lock:
-            return copied(self._values.get(key, default))
+            return copied(self._read(key, default))
 
     def set(
         self, key: str, value: Any, *, call_id: str | None = None, tool_name: str | None = None
@@ -112,7 +69,7 @@ class StateStore:
             TypeError: ``key`` is not text.
         """
         with self._lock:
-            self._write(_checked(key), copied(value), "set", call_id, tool_name)
+            self._put(_checked(key), value, "set", call_id, tool_name)
 
     def update(
         self,
@@ -141,18 +98,18 @@ class StateStore:
             TypeError: ``key`` is not text, or the updater is a coroutine function.
         """
         with self._lock:
-            value = updater(copied(self._values.get(_checked(key), default)))
+            value = updater(copied(self._read(_checked(key), default)))
             if inspect.iscoroutine(value):
                 value.close()
                 raise TypeError(
                     f"update_state({key!r}): the updater must be a plain function, because it "
                     "runs under the store's lock; await first, then call update_state"
                 )
-            self._write(key, copied(value), "update", call_id, tool_name)
+            self._put(key, value, "update", call_id, tool_name)
             return value
 
     def delete(self, key: str, *, call_id: str | None = None, tool_name: str | None = None) -> None:
-        """Remove ``key``; nothing happens if it is absent."""
+        """Remove ``key``; nothing happens if this store has none of its own."""
         with self._lock:
             if key in self._values:
                 self._write(key, ABSENT, "delete", call_id, tool_name)
@@ -160,28 +117,102 @@ class StateStore:
     def reset(self) -> None:
         """Remove every key. The history stays and shows the reset."""
         with self._lock:
-            before = self._values
-            self._values = {}
-            self._record("", copied(before), {}, "reset", None, None)
+            self._write("", {}, "reset", None, None)
 
     def snapshot(self) -> dict[str, Any]:
-        """Return a copy of everything, in the order in which the keys came.
+        """Return a copy of everything, in the order in which the keys came, the parent's first.
 
         It does not wait for :meth:`lock`: whoever only looks on must not stand
         still because a tool holds the store. It may then see the middle of what
         the holder does.
         """
-        # Each write makes a new dict, so this one does not change under us.
-        return {key: copied(value) for key, value in self._values.items()}
+        above = {} if self._parent is None else self._parent.snapshot()
+        # Copying a dict of text keys is one step, whatever other threads do.
+        return above | {key: copied(value) for key, value in self._values.copy().items()}
+
+    def __contains__(self, key: object) -> bool:
+        with self._lock:
+            return key in self._values or (self._parent is not None and key in self._parent)
+
+    def __len__(self) -> int:
+        with self._lock:
+            return len(self._values) if self._parent is None else len(self._keys())
+
+    # -- history and snapshots --------------------------------------------------------------
 
     @property
     def history(self) -> tuple[StateWrite, ...]:
         """The writes so far, oldest first, at most 10,000. Does not wait for :meth:`lock`."""
-        while True:
-            try:
-                return tuple(self._history)
-            except RuntimeError:  # a write came in between
-                continue
+        return self._history.writes
+
+    def at(self, seq: int) -> dict[str, Any]:
+        """Return the store's own values as they were after write ``seq``; 0 is before the first.
+
+        Does not wait for :meth:`lock`.
+
+        Raises:
+            UsageError: There was no such write, or it is no longer kept.
+        """
+        return self._history.at(seq)
+
+    def save(self, name: str) -> Snapshot:
+        """Keep the store's own values as they are now under ``name``, in place of an older one.
+
+        Raises:
+            UsageError: ``name`` is no text, or empty.
+        """
+        if not _is_name(name):
+            raise UsageError(f"a snapshot's name is text, not {brief_repr(name)}")
+        with self._lock:
+            taken = Snapshot(name, self._history.last, time.time(), _frozen(self._values))
+            self._keep_snapshot(taken)
+            self._snapshots = {
+                **{key: one for key, one in self._snapshots.items() if key != name},
+                name: taken,
+            }
+        return taken
+
+    def load(
+        self,
+        snapshot: str | Snapshot,
+        *,
+        call_id: str | None = None,
+        tool_name: str | None = None,
+    ) -> Snapshot:
+        """Bring back the values of a snapshot; recorded as one write.
+
+        Args:
+            snapshot: It, or its name.
+            call_id: Recorded with the write.
+            tool_name: Recorded with the write.
+
+        Returns:
+            The snapshot.
+
+        Raises:
+            UsageError: There is none of that name.
+        """
+        with self._lock:
+            found = snapshot if isinstance(snapshot, Snapshot) else self._snapshot(snapshot)
+            values = {key: self._kept(key, value) for key, value in found.values.items()}
+            self._write("", values, "load", call_id, tool_name)
+        return found
+
+    def forget(self, name: str) -> None:
+        """Remove a snapshot.
+
+        Raises:
+            UsageError: There is none of that name.
+        """
+        with self._lock:
+            self._snapshot(name)
+            self._drop_snapshot(name)
+            self._snapshots = {key: one for key, one in self._snapshots.items() if key != name}
+
+    @property
+    def snapshots(self) -> tuple[Snapshot, ...]:
+        """The snapshots that were saved, the latest last."""
+        return tuple(self._snapshots.values())
 
     def watch(self, watcher: Callable[[StateWrite], None]) -> Callable[[], None]:
         """Call ``watcher`` after each write, on the thread that wrote.
@@ -199,13 +230,57 @@ class StateStore:
 
         return stop
 
-    def __contains__(self, key: object) -> bool:
-        with self._lock:
-            return key in self._values
+    # -- what a store that lasts does otherwise ---------------------------------------------
 
-    def __len__(self) -> int:
-        with self._lock:
-            return len(self._values)
+    def _kept(self, key: str, value: Any) -> Any:
+        """A copy of a value, as the store will hold it."""
+        return copied(value)
+
+    def _commit(self, write: StateWrite, value: Any) -> None:
+        """Carry out a write; what is stored is ``value``, the history has a copy of its own."""
+        if write.operation in ("reset", "load"):
+            self._values = value
+        elif value is ABSENT:
+            del self._values[write.key]
+        else:
+            self._values[write.key] = value
+        self._history.add(write)
+
+    def _tell(self, write: StateWrite) -> None:
+        for watcher in tuple(self._watchers):
+            try:
+                watcher(write)
+            except Exception:  # the write has happened; one who looks on cannot undo it
+                _log.exception("a watcher of the state failed")
+
+    def _keep_snapshot(self, snapshot: Snapshot) -> None:
+        """Put a snapshot where it lasts."""
+
+    def _drop_snapshot(self, name: str) -> None:
+        """Remove it from there."""
+
+    # -- inside -----------------------------------------------------------------------------
+
+    def _read(self, key: str, default: Any) -> Any:
+        if key in self._values or self._parent is None:
+            return self._values.get(key, default)
+        return self._parent._read(key, default)
+
+    def _keys(self) -> frozenset[str]:
+        above = frozenset() if self._parent is None else self._parent._keys()
+        return above.union(self._values)
+
+    def _put(
+        self,
+        key: str,
+        value: Any,
+        operation: Operation,
+        call_id: str | None,
+        tool_name: str | None,
+    ) -> None:
+        if value is ABSENT:
+            raise TypeError(f"ABSENT is no value; to remove {key!r}, call delete({key!r})")
+        self._write(key, self._kept(key, value), operation, call_id, tool_name)
 
     def _write(
         self,
@@ -215,34 +290,34 @@ class StateStore:
         call_id: str | None,
         tool_name: str | None,
     ) -> None:
-        before = self._values.get(key, ABSENT)
-        if operation == "delete":
-            self._values = {name: kept for name, kept in self._values.items() if name != key}
-        elif value is ABSENT:
-            raise TypeError(f"ABSENT is no value; to remove {key!r}, call delete({key!r})")
-        else:
-            self._values = {**self._values, key: value}
-        self._record(key, before, copied(value), operation, call_id, tool_name)
-
-    def _record(
-        self,
-        key: str,
-        before: Any,
-        after: Any,
-        operation: Operation,
-        call_id: str | None,
-        tool_name: str | None,
-    ) -> None:
-        self._seq += 1
+        is_whole = operation in ("reset", "load")
+        before = self._values if is_whole else self._values.get(key, ABSENT)
         write = StateWrite(
-            self._seq, key, before, after, operation, call_id, tool_name, time.time()
+            self._history.last + 1,
+            key,
+            before,
+            copied(value),
+            operation,
+            call_id,
+            tool_name,
+            time.time(),
         )
-        self._history.append(write)
-        for watcher in tuple(self._watchers):
-            try:
-                watcher(write)
-            except Exception:  # the write has happened; one who looks on cannot undo it
-                _log.exception("a watcher of the state failed")
+        self._commit(write, value)
+        self._tell(write)
+
+    def _snapshot(self, name: str) -> Snapshot:
+        if name not in self._snapshots:
+            known = ", ".join(map(repr, self._snapshots)) or "none"
+            raise UsageError(f"there is no snapshot {brief_repr(name)}; saved: {known}")
+        return self._snapshots[name]
+
+
+def _frozen(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    return MappingProxyType({key: copied(value) for key, value in values.items()})
+
+
+def _is_name(name: object) -> bool:
+    return isinstance(name, str) and bool(name)
 
 
 def _checked(key: object) -> str:

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from agtools_nb.arguments import Prepared
-from agtools_nb.define.subschemas import pointer_step
-from agtools_nb.jsonable import shorten
+from agtools_nb.jsonable import pointer_step, shorten
 from agtools_nb.views.form_words import json_of
 
 MAX_LINES = 400

@@ -15,8 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from agtools_nb.define.subschemas import pointer_step
-from agtools_nb.jsonable import MAX_INT_BITS, jsonable
+from agtools_nb.jsonable import MAX_INT_BITS, jsonable, pointer_step
 from agtools_nb.views.form_words import json_of
 
 Kind = Literal["unset", "text", "number", "bool", "null", "object", "array", "json"]

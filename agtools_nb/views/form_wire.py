@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from agtools_nb.define.subschemas import pointer_step
+from agtools_nb.jsonable import pointer_step
 from agtools_nb.views.form_fit import (
     branch_of,
     can_show,
