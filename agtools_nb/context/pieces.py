@@ -85,6 +85,14 @@ def _named(stream: object) -> str:
     return cut(stream[:STREAM_CHARACTERS], 4 * STREAM_CHARACTERS)[0]
 
 
+def amount(value: object) -> float | None:
+    """A finite number of at least 0 as Python's own; ``None`` for whatever is none."""
+    try:
+        return _amount("", value)
+    except (TypeError, ValueError):
+        return None
+
+
 def _amount(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import time
+import weakref
 from collections.abc import Awaitable, Generator
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from agtools_nb.context.channel import ProgressChannel, is_on_a_loop
 from agtools_nb.context.pieces import BAR, CALL_BYTES, CHUNK_BYTES, Piece, cut
+
+MAX_HELD = 32
+"""Bars of one call whose newest piece is kept where there is no room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,12 @@ class Progress:
     done: float | None = None
     total: float | None = None
     is_marker: bool = False
+
+
+class _Bar(Protocol):
+    """Something that reports where a bar stands, as long as that is open."""
+
+    is_open: bool
 
 
 class _Emitted:
@@ -80,10 +91,12 @@ class CallProgress:
     """
 
     __slots__ = (
+        "_bars",
         "_call_id",
         "_channel",
         "_cut",
         "_dropped",
+        "_held",
         "_index",
         "_is_closed",
         "_offered",
@@ -115,6 +128,8 @@ class CallProgress:
         # never awaited stays here, and is dropped with the others at the end.
         self._undecided = 0
         self._printed: Progress | None = None
+        self._held: dict[str, Piece] = {}
+        self._bars: dict[int, weakref.ref[_Bar]] = {}
         self._is_closed = False
 
     @property
@@ -149,6 +164,27 @@ class CallProgress:
         with self._channel.lock:
             self._decide(piece)
 
+    def show(self, piece: Piece) -> Awaitable[None]:
+        """Report where a bar stands. It never waits: what comes next says all that this does.
+
+        Where there is no room, the bar's newest piece is kept, and goes at the latest
+        before the call's result.
+        """
+        with self._channel.lock:
+            if not self.is_closed and (allowed := self._allowed(piece)) is not None:
+                self._held.pop(piece.stream, None)
+                if not self._offer(allowed):
+                    self._hold(allowed)
+        return EMITTED
+
+    def bar_stream(self, bar: _Bar) -> str:
+        """The stream for one more bar: ``"progress"``, or with a number if others are open."""
+        number = 1
+        while (of := self._bars.get(number)) and (other := of()) and other.is_open:
+            number += 1
+        self._bars[number] = weakref.ref(bar)
+        return BAR if number == 1 else f"{BAR} {number}"
+
     def print(self, stream: str, text: str) -> None:
         """Report printed text whole: joined to what still waits, in as many pieces as it takes."""
         with self._channel.lock:
@@ -169,6 +205,8 @@ class CallProgress:
             if self.is_closed:
                 return
             self._is_closed = True
+            for piece in self._held.values():
+                channel.add(self._event(piece))
             dropped = self._dropped + self._undecided
             if dropped or self._cut:
                 channel.add(self._event(Piece(BAR, _told(dropped, self._cut)), is_marker=True))
@@ -207,6 +245,12 @@ class CallProgress:
             self._printed = event
         self._channel.add(event, is_counted=True)
         return True
+
+    def _hold(self, piece: Piece) -> None:
+        if len(self._held) < MAX_HELD:
+            self._held[piece.stream] = piece
+        else:
+            self._drop()
 
     def _decide(self, piece: Piece) -> None:
         """What becomes of a piece that waited."""

@@ -166,6 +166,9 @@ class ToolContext:
     ) -> Awaitable[None]:
         """Report how far the call is, for a progress bar; else as :meth:`emit_progress`.
 
+        It never waits: where there is no room, only a bar's newest report is kept, and
+        the last one always arrives.
+
         Args:
             done: How much is done, at least 0.
             total: How much there is. Default: unknown.
@@ -180,7 +183,7 @@ class ToolContext:
             ValueError: A number is not finite, or below 0.
         """
         piece = bar_piece(stream, done, total, text)
-        return EMITTED if self.progress is None else self.progress.emit(piece)
+        return EMITTED if self.progress is None else self.progress.show(piece)
 
     @contextmanager
     def lock(self) -> Iterator[ToolContext]:

@@ -17,6 +17,7 @@ from contextvars import ContextVar
 from typing import Any, TextIO
 
 from agtools_nb.context import CallProgress
+from agtools_nb.run.bars import BarAdapter
 from agtools_nb.run.warned import WarningRouter
 
 LIMIT_CHARACTERS = 1024 * 1024
@@ -137,6 +138,12 @@ def _open_output() -> CallOutput | None:
     return None if output is None or output.is_over else output
 
 
+def _progress_here() -> tuple[bool, CallProgress | None]:
+    """Whether a call runs here, and where its progress goes."""
+    output = _open_output()
+    return (False, None) if output is None else (True, output.progress)
+
+
 def _keep_warning(text: str) -> None:
     output = _open_output()
     if output is not None:
@@ -188,12 +195,14 @@ class _Routing:
         self._lock = threading.Lock()
         self._users = 0
         self._warnings = WarningRouter(lambda: _open_output() is not None, _keep_warning)
+        self._bars = BarAdapter(_progress_here)
 
     def enter(self) -> None:
         with self._lock:
             self._users += 1
             if self._users == 1:
                 self._warnings.enter()
+                self._bars.enter()
             for stream in ("stdout", "stderr"):
                 outside = getattr(sys, stream)
                 if outside is not None and not isinstance(outside, _Router):
@@ -205,6 +214,7 @@ class _Routing:
             if self._users:
                 return
             self._warnings.leave()
+            self._bars.leave()
             for stream in ("stdout", "stderr"):
                 router = getattr(sys, stream)
                 # Someone who replaced the stream meanwhile keeps theirs.
