@@ -13,7 +13,7 @@ from typing import Any, Unpack, overload
 
 from agtools_nb.arguments import Prepared, learn_to_explain
 from agtools_nb.calls import ToolCall, ToolResult
-from agtools_nb.context import StateStore, ToolContext
+from agtools_nb.context import Progress, StateStore, ToolContext
 from agtools_nb.define import Tool
 from agtools_nb.define.tool import caller_scope
 from agtools_nb.errors import UsageError
@@ -328,6 +328,9 @@ class _ViewObserver:
         tool, arguments = self._batch.attempts[index].tool, prepared.arguments or {}
         shown = None if tool is None else tool.display_text(arguments)
         self._view.call_started(index, call, arguments, prepared.changes, shown)
+
+    def call_progress(self, index: int, progress: Progress) -> None:
+        self._view.call_progress(index, progress)
 
     def call_finished(self, index: int, result: ToolResult) -> None:
         self._view.call_finished(index, result)

@@ -174,7 +174,8 @@ class Batch:
     def _member(self, index: int) -> Coroutine[Any, Any, ToolResult]:
         assert self._turn is not None
         if self._followers:
-            self._channel = self._channel or ProgressChannel(self._pass_on)
+            if self._channel is None:  # an empty one is false
+                self._channel = ProgressChannel(self._pass_on)
             self.attempts[index].report_to(self._channel)
         return self.attempts[index].run(self._turn, self._on_start(index))
 

@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from agtools_nb.calls import Change, ToolCall, ToolResult
+from agtools_nb.context import Progress
 from agtools_nb.jsonable import shorten
 from agtools_nb.views.base import Scheduler, View, wire_safe
+from agtools_nb.views.batch_row import PARTS, SUMMARY_LIMIT, Row, detail_size, outcome
 from agtools_nb.views.markup import (
     Html,
     code,
@@ -21,18 +23,14 @@ from agtools_nb.views.markup import (
     text_table,
 )
 from agtools_nb.views.media import Room
+from agtools_nb.views.reported import Reported
 from agtools_nb.views.result import (
     STATUS_WORDS,
     arguments_text,
     body_html,
-    call_detail,
     headline_html,
     result_text,
-    value_preview,
 )
-
-SUMMARY_LIMIT = 200
-"""Characters of arguments and of an outcome in a row."""
 
 INLINE_LIMIT = 2_000
 """Characters of each part of a row's details that are sent along with the row."""
@@ -52,31 +50,11 @@ DETAIL_IMAGES = 8_000_000
 STATIC_ROWS = 100
 
 
-class _Row:
-    """What is known of one call."""
-
-    __slots__ = ("arguments", "call", "changes", "result", "started", "summary")
-
-    def __init__(self, call: ToolCall) -> None:
-        self.call = call
-        self.arguments: Mapping[str, Any] | None = None
-        self.changes: tuple[Change, ...] = ()
-        self.started: float | None = None
-        self.result: ToolResult | None = None
-        self.summary = shorten(arguments_text(call.args, SUMMARY_LIMIT).text, SUMMARY_LIMIT)
-
-    @property
-    def status(self) -> str:
-        if self.result is not None:
-            return self.result.status
-        return "waiting" if self.started is None else "running"
-
-
 class BatchView(View):
     """Shows calls while they run and after.
 
-    The methods ``call_started``, ``call_finished`` and ``batch_finished`` are called from one
-    thread, the loop's.
+    The methods ``call_started``, ``call_progress``, ``call_finished`` and ``batch_finished``
+    are called from one thread, the loop's.
 
     Args:
         scheduler: Where updates and handlers run.
@@ -93,7 +71,9 @@ class BatchView(View):
         calls: Sequence[ToolCall],
         stop: Callable[[], None] | None,
     ) -> None:
-        self._rows = [_Row(call) for call in calls]
+        self._rows = [Row(call) for call in calls]
+        if len(self._rows) == 1:
+            self._rows[0].sent = 0  # it is open from the start
         self._stop = stop
         self._stopping = False
         self._finished = False
@@ -134,6 +114,14 @@ class BatchView(View):
             self._began = row.started
         self._touch(index)
 
+    def call_progress(self, index: int, progress: Progress) -> None:
+        """A running call reports how far it is, or writes something."""
+        row = self._rows[index]
+        if row.reported is None:
+            row.reported = Reported()
+        row.reported.add(progress)
+        self._touch(index)
+
     def call_finished(self, index: int, result: ToolResult) -> None:
         """A call has ended with ``result``."""
         row = self._rows[index]
@@ -164,13 +152,13 @@ class BatchView(View):
         self._full = False
         left = INLINE_TOTAL
         rows = []
-        for index in range(len(self._rows)):
-            row = self._row_data(index)
+        for index, row in enumerate(self._rows):
+            data = row.data(index, self._began) | row.output()
             detail = self._inline_detail(index, left)
             if detail is not None:
-                row["detail"] = detail
-                left -= _size(detail)
-            rows.append(row)
+                data["detail"] = detail
+                left -= detail_size(detail)
+            rows.append(data)
         return {"rows": rows, "can_stop": self._stop is not None, **self._head()}
 
     def publish(self) -> int:
@@ -178,9 +166,9 @@ class BatchView(View):
         if self._full:
             return super().publish()
         self._rev += 1
-        changed = sorted(self._changed)
+        changed = [(index, self._rows[index]) for index in sorted(self._changed)]
         self._changed.clear()
-        rows = [self._row_data(index) for index in changed]
+        rows = [row.data(index, self._began) | row.further_output() for index, row in changed]
         self.send(wire_safe({"type": "rows", "rev": self._rev, "rows": rows, **self._head()}))
         return 1
 
@@ -193,33 +181,13 @@ class BatchView(View):
             "stopping": self._stopping,
         }
 
-    def _row_data(self, index: int) -> dict[str, Any]:
-        row = self._rows[index]
-        data: dict[str, Any] = {
-            "i": index,
-            "name": row.call.name,
-            "args": row.summary,
-            "status": row.status,
-            "changes": len(row.changes),
-        }
-        if row.started is not None:
-            data["start"] = max(row.started - self._began, 0.0)
-        if row.result is not None:
-            data["duration"] = row.result.duration
-            data["outcome"] = _outcome(row.result)
-        return data
-
     def _inline_detail(self, index: int, left: int) -> dict[str, Any] | None:
         row = self._rows[index]
         if left <= 0 or row.result is None:
             return None
-        detail = self._detail(index, INLINE_LIMIT, INLINE_IMAGES)
-        whole = not any(detail.get(f"{name}_note") for name in _PARTS)
-        return detail if whole and _size(detail) <= left else None
-
-    def _detail(self, index: int, limit: int, images: int) -> dict[str, Any]:
-        row = self._rows[index]
-        return call_detail(row.call, row.arguments, row.changes, row.result, limit, images)
+        detail = row.detail(INLINE_LIMIT, INLINE_IMAGES)
+        whole = not any(detail.get(f"{name}_note") for name in PARTS)
+        return detail if whole and detail_size(detail) <= left else None
 
     # -- from the browser -------------------------------------------------------------------
 
@@ -233,8 +201,11 @@ class BatchView(View):
         """A row was opened: send its details."""
         index = content.get("i")
         if type(index) is int and 0 <= index < len(self._rows):
-            detail = self._detail(index, DETAIL_LIMIT, DETAIL_IMAGES)
-            self.post({"type": "detail", "i": index, "detail": detail})
+            row = self._rows[index]
+            if row.sent is None:
+                row.sent = 0
+            detail = row.detail(DETAIL_LIMIT, DETAIL_IMAGES)
+            self.post({"type": "detail", "i": index, "detail": detail, **row.output()})
 
     def on_stop(self, content: dict[str, Any]) -> None:
         """Stop was pressed."""
@@ -261,13 +232,15 @@ class BatchView(View):
             tag("p", f"and {plural(more, 'more call')}") if more else None,
         )
 
-    def _single_html(self, row: _Row, result: ToolResult) -> Html:
+    def _single_html(self, row: Row, result: ToolResult) -> Html:
         arguments = tag("p", "Arguments: ", code(arguments_text(row.call.args, 1_000).text, 1_100))
         return tag("div", headline_html(result), arguments, body_html(result))
 
-    def _static_row(self, index: int, row: _Row, room: Room) -> list[Any]:
+    def _static_row(self, index: int, row: Row, room: Room) -> list[Any]:
         result = row.result
-        outcome = None if result is None else details(_outcome(result), body_html(result, room))
+        shown: Any = row.running_text() if result is None else None
+        if result is not None:
+            shown = details(outcome(result), body_html(result, room))
         start = None if row.started is None else duration(max(row.started - self._began, 0.0))
         return [
             str(index + 1),
@@ -275,7 +248,7 @@ class BatchView(View):
             join([tag("strong", row.call.name), " ", code(row.summary)]),
             f"+{start}" if start else None,
             None if result is None else duration(result.duration),
-            outcome,
+            shown,
         ]
 
     def static_text(self) -> str:
@@ -290,7 +263,7 @@ class BatchView(View):
                     STATUS_WORDS.get(row.status, row.status),
                     f"{row.call.name} {row.summary}",
                     "" if row.result is None else duration(row.result.duration),
-                    "" if row.result is None else _outcome(row.result),
+                    row.running_text() if row.result is None else outcome(row.result),
                 )
                 for index, row in enumerate(self._rows[:STATIC_ROWS])
             ),
@@ -310,19 +283,3 @@ class BatchView(View):
         )
         words += [f"{count:,} {word}" for word, count in counts if count]
         return " · ".join([*words, duration(self._head()["elapsed"])])
-
-
-_PARTS = ("sent", "got", "result", "media", "stdout", "stderr", "warnings", "error")
-
-
-def _size(detail: dict[str, Any]) -> int:
-    texts = sum(len(detail.get(name) or "") for name in (*_PARTS, "traceback"))
-    texts += sum(len(text) for part in detail.get("media", ()) for text in part.values())
-    return texts + 100 * len(detail["changes"]) + 100
-
-
-def _outcome(result: ToolResult) -> str:
-    """Return the outcome in one short line."""
-    if result.ok:
-        return shorten(value_preview(result, SUMMARY_LIMIT).text, SUMMARY_LIMIT)
-    return shorten((result.error or "").strip().partition("\n")[0], SUMMARY_LIMIT)

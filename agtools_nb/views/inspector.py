@@ -1,35 +1,31 @@
-"""The state that tools share, live: values, what changed last, who changed it; editable."""
+"""The state that tools share, live: values, who changed them; its history, snapshots, search."""
 
 from __future__ import annotations
 
 import datetime as dt
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from agtools_nb.context.state import ABSENT, StateStore, StateWrite
+from agtools_nb.context import StateStore, StateWrite
 from agtools_nb.jsonable import shorten
 from agtools_nb.views.base import Scheduler, View
 from agtools_nb.views.markup import code, details, plural, table, tag, text_table
+from agtools_nb.views.state_data import changes_between, entries, note_writes, write_data
+from agtools_nb.views.state_past import Past, position_of
 from agtools_nb.views.values import Preview, preview
-
-TOTAL_LIMIT = 64_000
-"""Characters that all values together may take in one message."""
-
-VALUE_LIMIT = 8_000
-"""Characters of one value in a message; all of it is sent when it is asked for."""
 
 OPEN_LIMIT = 400_000
 """Characters of a value that is asked for, and of one that can be edited."""
 
-KEYS_SHOWN = 500
 RECENT_WRITES = 50
+SNAPSHOTS_SHOWN = 100
 NAME_LIMIT = 200
 
 
 class InspectorView(View):
-    """Shows a store and lets its values be edited.
+    """Shows a store, lets its values be edited, and looks into its past.
 
     Args:
         scheduler: Where updates and handlers run.
@@ -42,11 +38,11 @@ class InspectorView(View):
 
     def __init__(self, scheduler: Scheduler, state: StateStore, title: str = "State") -> None:
         self._state = state
+        self._past = Past(state)
         self._title = title
         self._previews: dict[str, tuple[int, int, Preview]] = {}
         # Kept here too: the store forgets a key's last write after 10,000 others.
         self._last: dict[str, StateWrite] = {}
-        self._seen = 0
         super().__init__(scheduler)
         # The watcher runs under the store's lock on the writer's thread: it only says "dirty".
         self._unwatch = state.watch(lambda write: self.refresh())
@@ -63,49 +59,85 @@ class InspectorView(View):
         # Under no lock: a tool may hold the store for long, and the loop must not wait for it.
         history = self._state.history
         values = self._state.snapshot()
-        last = self._last_writes(history)
-        shown = list(values)[:KEYS_SHOWN]
-        room = max(200, min(VALUE_LIMIT, TOTAL_LIMIT // max(len(shown), 1)))
-        previews = {key: self._preview(key, values[key], last.get(key), room) for key in shown}
-        self._previews = previews
+        note_writes(self._last, self._past.take(history))
+        old, self._previews = self._previews, {}
         return {
             "title": self._title,
             "now": self._time(),
-            "keys": [
-                {
-                    "key": key,
-                    "text": previews[key][2].text,
-                    "note": previews[key][2].note,
-                    "write": _write_data(last[key]) if key in last else None,
-                }
-                for key in shown
-            ],
-            "more_keys": len(values) - len(shown),
-            "writes": [_write_data(write) for write in reversed(history[-RECENT_WRITES:])],
+            **entries(values, self._last, lambda *one: self._preview(old, *one)),
+            "writes": [write_data(write) for write in reversed(history[-RECENT_WRITES:])],
             "total_writes": history[-1].seq if history else 0,
+            "steps": self._past.bounds(),
+            "snapshots": [
+                {"name": one.name, "at": one.at, "keys": len(one.values)}
+                for one in self._state.snapshots[-SNAPSHOTS_SHOWN:]
+            ],
         }
 
-    def _last_writes(self, history: tuple[StateWrite, ...]) -> dict[str, StateWrite]:
-        news = history[-1].seq - self._seen if history else 0
-        for write in history[-news:] if news > 0 else ():
-            if write.operation == "reset":
-                self._last.clear()
-            elif write.after is ABSENT:
-                self._last.pop(write.key, None)
-            else:
-                self._last[write.key] = write
-            self._seen = write.seq
-        return self._last
-
     def _preview(
-        self, key: str, value: Any, write: StateWrite | None, room: int
-    ) -> tuple[int, int, Preview]:
+        self, old: Mapping[str, tuple[int, int, Preview]], key: str, value: Any, room: int
+    ) -> Preview:
         """Return the value as text, from the last time if it was not written since."""
+        write = self._last.get(key)
         seq = write.seq if write is not None else 0
-        known = self._previews.get(key)
-        if known is not None and known[:2] == (seq, room):
-            return known
-        return seq, room, preview(value, room)
+        known = old.get(key)
+        if known is None or known[:2] != (seq, room):
+            known = seq, room, preview(value, room)
+        self._previews[key] = known
+        return known[2]
+
+    # -- the past ---------------------------------------------------------------------------
+
+    def on_look(self, content: dict[str, Any]) -> None:
+        """The slider was moved: send the state as it was after that step."""
+        if (position := position_of(content)) is not None:
+            self.post({"type": "moment", **self._past.moment(position)})
+
+    def on_find(self, content: dict[str, Any]) -> None:
+        """A text is looked for: in the state as it is or was, and in the writes."""
+        text, position = content.get("text"), position_of(content)
+        if isinstance(text, str) and text:
+            asked = {"by": content.get("by"), "at": content.get("at")} if position else {}
+            found = self._past.found(text[:NAME_LIMIT], position)
+            self.post({"type": "found", **found, **asked})
+
+    def on_save(self, content: dict[str, Any]) -> None:
+        """The state is to be kept under a name."""
+        name = content.get("name")
+        if not isinstance(name, str):
+            return
+        fault = None
+        if not name.strip():
+            fault = "A snapshot needs a name."
+        elif len(name) > NAME_LIMIT:
+            fault = f"A name has at most {NAME_LIMIT} characters."
+        else:
+            self._state.save(name.strip())
+            self.refresh()
+        self.post({"type": "saved", "fault": fault})
+
+    def on_load(self, content: dict[str, Any]) -> None:
+        """The state is to be what it was when a snapshot was saved; the page has asked twice."""
+        name = content.get("name")
+        if isinstance(name, str):
+            self._state.load(name)
+
+    def on_forget(self, content: dict[str, Any]) -> None:
+        """A snapshot is to go; the page has asked twice."""
+        name = content.get("name")
+        if isinstance(name, str):
+            self._state.forget(name)
+            self.refresh()
+
+    def on_compare(self, content: dict[str, Any]) -> None:
+        """Two states are to be compared, each a snapshot's name; ``None`` is the state now."""
+        names = content.get("before"), content.get("after")
+        saved = {one.name: one.values for one in self._state.snapshots}
+        if all(name is None or (isinstance(name, str) and name in saved) for name in names):
+            now = self._past.present()
+            before, after = (now if name is None else saved[name] for name in names)
+            changes = changes_between(before, after)
+            self.post({"type": "compared", "before": names[0], "after": names[1], **changes})
 
     # -- from the browser -------------------------------------------------------------------
 
@@ -186,19 +218,6 @@ class InspectorView(View):
             ((one["key"], one["text"], _by(one["write"])) for one in data["keys"]),
         )
         return "\n".join(filter(None, (f"{data['title']}: {_counts(data)}", lines)))
-
-
-def _write_data(write: StateWrite) -> dict[str, Any]:
-    after = "" if write.after is ABSENT else preview(write.after, 120).text
-    return {
-        "seq": write.seq,
-        "key": write.key,
-        "operation": write.operation,
-        "text": "" if write.operation == "reset" else shorten(after, 160),
-        "tool": write.tool_name,
-        "call": write.call_id,
-        "at": write.at,
-    }
 
 
 def _fault(key: str, text: str, new: bool, state: StateStore) -> str | None:

@@ -1,10 +1,13 @@
 /** What a row shows when it is open: arguments, outcome, printed text. */
 
 /** @import { Child, MediaPart } from "../lib/types" */
+/** @import { Bar, Piece } from "./live.js" */
 import { copyButton } from "../lib/copy.js";
 import { h } from "../lib/dom.js";
 import { mediaOf } from "../lib/media.js";
+import { plain } from "../lib/terminal.js";
 import { jsonTree, longText } from "../lib/tree.js";
+import { barList, outputBlock } from "./live.js";
 
 /**
  * @typedef {object} Detail
@@ -28,6 +31,9 @@ import { jsonTree, longText } from "../lib/tree.js";
  * @property {string} [warnings]
  * @property {string} [warnings_note]
  * @property {string[]} [notes]
+ * @property {Bar[]} [bars] how far it came
+ * @property {Piece[]} [output] what it wrote beside what it printed
+ * @property {string} [output_note]
  */
 
 /**
@@ -71,6 +77,7 @@ export function detailOf(detail) {
           h("pre", { class: "agt-pre" }, detail.traceback),
         ),
       ),
+    ended(detail),
     detail.stdout && printed("Printed", detail.stdout, detail.stdout_note),
     detail.stderr && printed("stderr", detail.stderr, detail.stderr_note),
     detail.warnings && printed("Warnings", detail.warnings, detail.warnings_note),
@@ -82,6 +89,62 @@ export function detailOf(detail) {
         detail.notes.map((note) => h("div", null, note)),
       ),
   );
+}
+
+/** What the call had reported, once it has ended. @param {Detail} detail */
+function ended({ bars = [], output = [], output_note }) {
+  const barsOf = barList();
+  barsOf.update(bars);
+  const block = outputBlock();
+  block.replace(output.map(([stream, text]) => [stream, text]));
+  return [
+    bars.length > 0 && section("Progress", "", barsOf.el),
+    (output.length > 0 || output_note) &&
+      section(
+        "Output",
+        output_note,
+        output.length > 0 && block.el,
+        output.length > 0 &&
+          copyButton(() => output.map(([, text]) => plain(text)).join(""), "output"),
+      ),
+  ];
+}
+
+/**
+ * What a running call reports. The parts come when there is something in them.
+ */
+export function runningParts() {
+  const bars = barList();
+  const block = outputBlock();
+  const barsPart = section("Progress", "", bars.el);
+  const outputPart = section("Output", "", block.el);
+  const el = h("div", { class: "agt-live" }, barsPart, outputPart);
+  let upto = 0;
+  const show = () => {
+    barsPart.hidden = bars.el.childElementCount === 0;
+    outputPart.hidden = block.isEmpty;
+    el.hidden = barsPart.hidden && outputPart.hidden;
+  };
+  show();
+  return {
+    el,
+    /**
+     * @param {Bar[]} next
+     * @param {import("./store.js").Output | undefined} output
+     */
+    update(next, output) {
+      bars.update(next);
+      if (output && output.from < upto && output.to > upto) {
+        block.replace(output.pieces);
+      } else if (output && output.from >= upto) {
+        const gap = output.from - upto;
+        if (gap > 0) block.add([["…", `${gap.toLocaleString("en")} characters left out\n`]]);
+        block.add(output.pieces);
+      }
+      if (output) upto = Math.max(upto, output.to);
+      show();
+    },
+  };
 }
 
 /** @param {Detail} detail */

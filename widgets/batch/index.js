@@ -7,7 +7,8 @@ import { duration, plural } from "../lib/format.js";
 import { connect } from "../lib/model.js";
 import { disclosure } from "../lib/rows.js";
 import { tickLabel, tickStep } from "./axis.js";
-import { detailOf } from "./detail.js";
+import { detailOf, runningParts } from "./detail.js";
+import { percent } from "./live.js";
 import { Store } from "./store.js";
 
 const ROWS_SHOWN = 100;
@@ -36,7 +37,10 @@ function rowOf(first, opened) {
   const outcome = h("span", { class: "agt-mono agt-outcome" });
   const bar = h("span", { class: "agt-bar" });
   const took = h("span", { class: "agt-took" });
-  const body = h("div");
+  const strip = h("span", { class: "agt-strip", "aria-hidden": "true", hidden: true });
+  const details = h("div");
+  const running = runningParts();
+  const body = h("div", null, details, running.el);
   const element = disclosure(
     [
       status,
@@ -44,6 +48,7 @@ function rowOf(first, opened) {
       outcome,
       h("span", { class: "agt-track" }, bar),
       took,
+      strip,
     ],
     () => {
       drawBody();
@@ -52,7 +57,16 @@ function rowOf(first, opened) {
     (open) => open && opened(row),
   );
   const drawBody = () => {
-    fill(body, row.detail ? detailOf(row.detail) : h("div", { class: "agt-empty" }, "Loading…"));
+    fill(details, row.detail ? detailOf(row.detail) : h("div", { class: "agt-empty" }, "Loading…"));
+  };
+  const drawRunning = () => {
+    const first = row.bars?.[0];
+    strip.hidden = first === undefined || first.share === null;
+    if (first) strip.style.setProperty("--share", String(first.share ?? 0));
+    running.update(row.bars ?? [], row.output);
+    if (row.status !== "running") running.el.hidden = true;
+    if (row.duration !== undefined) setText(took, duration(row.duration));
+    else setText(took, first ? percent(first) : "");
   };
   /** @type {Row | null} */
   let drawn = null;
@@ -68,9 +82,9 @@ function rowOf(first, opened) {
     setText(args, row.args);
     setText(coerced, `${row.changes} coerced`);
     coerced.hidden = row.changes === 0;
-    setText(outcome, row.outcome ?? "");
+    setText(outcome, row.outcome ?? row.line ?? "");
     outcome.classList.toggle("agt-bad", row.status === "error" || row.status === "invalid");
-    setText(took, row.duration === undefined ? "" : duration(row.duration));
+    drawRunning();
     bar.className = `agt-bar agt-${row.status}`;
     bar.hidden = row.start === undefined;
     bar.style.setProperty("--s", String(row.start ?? 0));
@@ -283,7 +297,9 @@ function render(context) {
       },
       detail(message) {
         const row = store.rows[message.i];
-        if (row) store.rows[message.i] = { ...row, detail: message.detail };
+        if (row) {
+          store.rows[message.i] = { ...row, detail: message.detail, output: message.output };
+        }
         drawRows();
       },
     },

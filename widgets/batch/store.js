@@ -2,6 +2,7 @@
 
 /** @import { BaseData, Message } from "../lib/types" */
 /** @import { Detail } from "./detail.js" */
+/** @import { Bar, Piece } from "./live.js" */
 
 /**
  * @typedef {object} Row
@@ -14,6 +15,16 @@
  * @property {number} [duration] seconds
  * @property {string} [outcome]
  * @property {Detail} [detail]
+ * @property {Bar[]} [bars] while it runs
+ * @property {string} [line] the last line that it wrote
+ * @property {Output} [output] what it has written, if the row is open
+ */
+
+/**
+ * @typedef {object} Output
+ * @property {number} from characters before the first piece
+ * @property {number} to characters up to the end
+ * @property {Piece[]} pieces
  */
 
 /**
@@ -47,7 +58,11 @@ export class Store {
 
   /** @param {Message} message of type "rows" */
   patch(message) {
-    for (const row of message.rows) this.rows[row.i] = row;
+    for (const row of message.rows) {
+      const old = this.rows[row.i];
+      this.rows[row.i] =
+        old?.detail && old.status === row.status ? { ...row, detail: old.detail } : row;
+    }
     this.#headed(/** @type {any} */ (message));
   }
 

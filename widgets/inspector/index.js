@@ -1,72 +1,29 @@
-/** The shared state, live: values, who wrote them and when; editing. */
+/** The shared state, live: values, who wrote them and when; its past, snapshots, search. */
 
-/** @import { BaseData, RenderContext } from "../lib/types" */
+/** @import { RenderContext } from "../lib/types" */
 /** @import { Editor } from "./editor.js" */
+/** @import { Entry, State, Write } from "./types" */
 import { confirmButton } from "../lib/confirm.js";
 import { fill, h, keyed, setText } from "../lib/dom.js";
 import { ago, clock, plural } from "../lib/format.js";
 import { connect } from "../lib/model.js";
-import { jsonTree } from "../lib/tree.js";
+import { keysOf } from "./changes.js";
 import { editor } from "./editor.js";
-
-/**
- * @typedef {object} Write
- * @property {number} seq
- * @property {string} key
- * @property {"set" | "update" | "delete" | "reset"} operation
- * @property {string} text
- * @property {string | null} tool
- * @property {string | null} call
- * @property {number} at Unix time in seconds
- */
-
-/**
- * @typedef {object} Entry
- * @property {string} key
- * @property {string} text JSON text
- * @property {string} note what was left out of it
- * @property {Write | null} write the last one
- */
-
-/**
- * @typedef {BaseData & {
- *   title: string,
- *   keys: Entry[],
- *   more_keys: number,
- *   writes: Write[],
- *   total_writes: number,
- * }} State
- */
-
-/** @param {Write} write */
-function who(write) {
-  return write.tool ?? "notebook";
-}
-
-/** @param {Write} write */
-function about(write) {
-  const call = write.call ? `, call ${write.call}` : "";
-  return `write ${write.seq}: ${write.operation} by ${who(write)}${call}, ${clock(write.at)}`;
-}
-
-/** @param {number} at */
-function time(at) {
-  return h("time", { class: "agt-ago", "data-at": at, title: clock(at) });
-}
+import { entryRow } from "./entry.js";
+import { historyBar } from "./history.js";
+import { searchField } from "./search.js";
+import { snapshotList } from "./snapshots.js";
+import { about, time, what, who } from "./words.js";
 
 /** @param {Write} write */
 function writeRow(write) {
   return h(
     "tr",
     { title: about(write) },
-    h("td", { class: "agt-quiet" }, `#${write.seq}`),
+    h("td", { class: "agt-quiet agt-seq" }, `#${write.seq}`),
     h("td", { class: "agt-mono" }, write.key || "all keys"),
-    h(
-      "td",
-      { class: "agt-mono agt-cut" },
-      write.operation === "delete" || write.operation === "reset" ? write.operation : write.text,
-    ),
-    h("td", null, who(write)),
+    h("td", { class: "agt-mono agt-cut" }, what(write)),
+    h("td", { class: "agt-who" }, who(write)),
     h("td", { class: "agt-quiet agt-mono agt-cut agt-callid" }, write.call ?? ""),
     h("td", { class: "agt-quiet agt-when" }, time(write.at)),
   );
@@ -90,18 +47,39 @@ function render(context) {
     "Add key",
   );
   const reset = confirmButton("Reset", "Remove all keys?", () => view.send("reset"));
+  const history = historyBar({
+    look: (by, at) => view.send("look", { by, at }),
+    left: () => moved(),
+  });
+  const search = searchField({
+    find: (text) => view.send("find", { text, ...history.position }),
+    changed: () => draw(view.data()),
+    go: (steps) => history.show("call", steps.call),
+  });
+  const snapshots = snapshotList({
+    save: (name) => view.send("save", { name }),
+    load: (name) => view.send("load", { name }),
+    forget: (name) => view.send("forget", { name }),
+    compare: (before, after) => view.send("compare", { before, after }),
+  });
   const list = h("div", { class: "agt-list" });
-  const empty = h("div", { class: "agt-empty" }, "No state yet: a tool's context writes it.");
+  const empty = h("div", { class: "agt-empty" });
   const moreKeys = h("div", { class: "agt-empty" });
   const newPlace = h("div", { class: "agt-new", hidden: true });
   const latest = h("span", { class: "agt-latest agt-quiet" });
   const writes = h("tbody");
   const recent = h(
     "details",
-    { class: "agt-writes" },
+    { class: "agt-fold" },
     h("summary", null, h("span", { class: "agt-label" }, "Recent writes"), latest),
     h("div", { class: "agt-scroll", tabindex: "0" }, h("table", { class: "agt-table" }, writes)),
   );
+
+  /** Another state is shown than before. */
+  const moved = () => {
+    draw(view.data());
+    if (search.found) search.moved();
+  };
 
   /** @param {string} key */
   const closeEditor = (key) => {
@@ -142,66 +120,16 @@ function render(context) {
     draw(view.data());
   };
 
-  /** @param {Entry} first */
-  const row = (first) => {
-    const key = first.key;
+  /** @param {Entry} entry */
+  const row = ({ key }) => {
     const memory = memories.get(key) ?? new Map();
     memories.set(key, memory);
-    const value = h("div", { class: "agt-value" });
-    const by = h("span", { class: "agt-by" });
-    const edit = h(
-      "button",
-      {
-        class: "agt-link",
-        type: "button",
-        "aria-label": `Edit ${key}`,
-        on: { click: () => openEditor(key) },
-      },
-      "Edit",
-    );
-    const remove = confirmButton("Delete", "Sure?", () => view.send("delete", { key }), "agt-link");
-    remove.setAttribute("aria-label", `Delete ${key}`);
-    const element = h(
-      "div",
-      { class: "agt-entry" },
-      h("div", { class: "agt-mono agt-name" }, key),
-      value,
-      h("div", { class: "agt-meta" }, by, h("div", { class: "agt-actions" }, edit, remove)),
-    );
-    let text = "";
-    let seq = -1;
-    /** @type {Editor | undefined} */
-    let shown;
-    /** @param {Entry} entry */
-    const update = (entry) => {
-      const editing = editors.get(key);
-      const now = entry.write?.seq ?? 0;
-      if (editing !== shown || entry.text !== text || value.childNodes.length === 0) {
-        if (editing && editing === shown) {
-          editing.changedMeanwhile();
-        } else if (editing) {
-          fill(value, editing.el);
-        } else {
-          fill(
-            value,
-            jsonTree(entry.text, { open: 1, memory }),
-            entry.note && h("div", { class: "agt-quiet agt-note" }, entry.note),
-          );
-        }
-        shown = editing;
-        text = entry.text;
-      }
-      if (now !== seq) {
-        fill(by, entry.write && [h("span", null, who(entry.write)), " ", time(entry.write.at)]);
-        by.title = entry.write ? about(entry.write) : "";
-        // Not on the first draw: only what changes before one's eyes.
-        if (seenSeq >= 0 && now > seenSeq) flash(element);
-        seq = now;
-      }
-      edit.disabled = !view.live() || editing !== undefined;
-      remove.disabled = !view.live();
-    };
-    return Object.assign(element, { update });
+    return entryRow(key, {
+      memory,
+      editing: () => editors.get(key),
+      edit: () => openEditor(key),
+      remove: () => view.send("delete", { key }),
+    });
   };
 
   const tick = () => {
@@ -215,32 +143,65 @@ function render(context) {
   };
 
   /** @param {State} data */
-  const draw = (data) => {
-    const keys = data.keys ?? [];
-    const count = keys.length + (data.more_keys ?? 0);
-    setText(title, data.title ?? "State");
-    setText(total, `${plural(count, "key")} · ${plural(data.total_writes ?? 0, "write")}`);
+  const drawEntries = (data) => {
+    const { moment } = history;
+    const shown = moment ?? data;
+    const fresh = new Map((shown.keys ?? []).map((entry) => [entry.key, entry]));
+    const found = search.found;
+    const keys = found
+      ? found.keys.map((entry) => ({
+          ...(fresh.get(entry.key) ?? entry),
+          places: entry.places ?? [],
+        }))
+      : (shown.keys ?? []);
+    const look = {
+      past: moment !== null,
+      live: view.live(),
+      changed: moment ? keysOf(moment.changes) : new Set(),
+      seen: seenSeq,
+    };
     keyed(
       list,
       keys,
       (entry) => entry.key,
       row,
-      (element, entry) => element.update(entry),
+      (element, entry) => element.update(entry, look),
     );
+    list.classList.toggle("agt-past", look.past);
+    const more = found ? found.more_keys : (shown.more_keys ?? 0);
+    moreKeys.hidden = !more;
+    setText(moreKeys, `and ${plural(more, "more key")}`);
+    empty.hidden = keys.length + more > 0;
+    setText(empty, emptyText(found !== null, moment !== null));
+  };
+
+  /** @param {State} data */
+  const draw = (data) => {
+    const keys = data.keys ?? [];
+    const count = keys.length + (data.more_keys ?? 0);
+    const live = view.live();
+    setText(title, data.title ?? "State");
+    setText(total, `${plural(count, "key")} · ${plural(data.total_writes ?? 0, "write")}`);
+    history.update(data, live);
+    search.update(live);
+    search.grown(data.total_writes ?? 0);
+    snapshots.update(data.snapshots ?? [], live);
     for (const key of editors.keys()) {
       if (!keys.some((entry) => entry.key === key)) editors.delete(key);
     }
-    empty.hidden = count > 0;
-    moreKeys.hidden = !data.more_keys;
-    setText(moreKeys, `and ${plural(data.more_keys ?? 0, "more key")}`);
+    drawEntries(data);
     const last = data.writes?.[0];
     recent.hidden = !last;
     fill(latest, last && [last.key || "all keys", ` · ${who(last)} · `, time(last.at)]);
     keyed(writes, data.writes ?? [], (write) => String(write.seq), writeRow);
-    add.disabled = reset.disabled = !view.live();
-    reset.hidden = count === 0;
+    add.disabled = reset.disabled = !live;
+    // They change the present, which is not what is shown.
+    add.hidden = history.moment !== null;
+    reset.hidden = count === 0 || history.moment !== null;
     tick();
+    const grown = seenSeq >= 0 && data.total_writes !== seenSeq;
     seenSeq = data.total_writes ?? 0;
+    if (grown && snapshots.isComparingNow) snapshots.again();
   };
 
   /** @type {ReturnType<typeof connect<State>>} */
@@ -259,8 +220,17 @@ function render(context) {
           newPlace.hidden = true;
         }
       },
+      moment(message) {
+        if (history.take(/** @type {any} */ (message))) moved();
+      },
+      found: (message) => search.take(/** @type {any} */ (message)),
+      saved: (message) => snapshots.saved(message.fault),
+      compared: (message) => snapshots.compared(/** @type {any} */ (message)),
     },
-    dispose: () => clearInterval(timer),
+    dispose: () => {
+      clearInterval(timer);
+      search.dispose();
+    },
   });
   const timer = setInterval(tick, 1000);
   fill(
@@ -268,11 +238,23 @@ function render(context) {
     h(
       "section",
       { class: "agt-frame", "aria-label": "State" },
-      h("div", { class: "agt-head" }, title, total, h("span", { class: "agt-grow" }), add, reset),
+      h(
+        "div",
+        { class: "agt-head" },
+        title,
+        total,
+        h("span", { class: "agt-grow" }),
+        search.input,
+        add,
+        reset,
+      ),
+      history.el,
       newPlace,
+      search.el,
       list,
       moreKeys,
       empty,
+      snapshots.el,
       recent,
     ),
   );
@@ -282,12 +264,11 @@ function render(context) {
 
 export default { render };
 
-/** @param {HTMLElement} element */
-function flash(element) {
-  if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
-  for (const animation of element.getAnimations()) animation.cancel();
-  element.animate(
-    [{ backgroundColor: "color-mix(in srgb, var(--agt-accent) 18%, transparent)" }, {}],
-    { duration: 1500, easing: "ease-out" },
-  );
+/**
+ * @param {boolean} searched
+ * @param {boolean} past
+ */
+function emptyText(searched, past) {
+  if (searched) return "No key or value holds this text.";
+  return past ? "There was no state then." : "No state yet: a tool's context writes it.";
 }
