@@ -50,10 +50,13 @@ class Background:
     ) -> None:
         database = Database.open(None) if database is None else database
         self._watchers: list[Callable[[], None]] = []
-        self.conversation_id = (
-            fresh_id("conversation") if conversation_id is None else conversation_id
-        )
-        self.inbox = database.part("inbox", lambda: Inbox(database))
+        if database.part("background", lambda: self) is not self:
+            raise UsageError(
+                "this database has a background already, which may have work running; take it: "
+                "Background.of(database)"
+            )
+        self.conversation_id = conversation_id or fresh_id("conversation")
+        self.inbox = Inbox(database)
         self._tasks = Tasks(database, self.inbox, self._changed)
         self._subscriptions = Subscriptions(database, self.inbox, self._changed)
         self._triggers = Triggers(self.send, self._changed)
@@ -179,17 +182,19 @@ class Background:
             return await self._subscriptions.start(work)
         return self._tasks.start(work)
 
-    def hold(self) -> None:
-        """A call that is not passive has begun: events wait."""
+    def call_began(self, tool: Tool) -> None:
+        """A call has begun, and is waited for: events wait too, unless the tool is passive."""
         with self._lock:
             self._calls += 1
-        self.inbox.hold()
+        if not tool.passive:
+            self.inbox.hold()
 
-    def let_go(self) -> None:
+    def call_ended(self, tool: Tool) -> None:
         """It has its result."""
         with self._lock:
             self._calls -= 1
-        self.inbox.let_go()
+        if not tool.passive:
+            self.inbox.let_go()
 
     def status_tool(self, tool: Tool) -> Tool:
         """The tool that tells how the tasks of a ``long_running`` tool are."""

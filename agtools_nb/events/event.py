@@ -6,7 +6,7 @@ import base64
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from secrets import token_hex
 from typing import Any, Literal
 
@@ -61,12 +61,15 @@ class Event:
 
     def to_json(self) -> str:
         """All of it as JSON text, but for its place and its status."""
-        return json.dumps({k: v for k, v in asdict(self).items() if k not in ("seq", "status")})
+        return json.dumps({name: getattr(self, name) for name in _WRITTEN})
 
     @classmethod
     def from_json(cls, text: str, seq: int, status: EventStatus) -> Event:
         """Read it back."""
         return cls(**json.loads(text), seq=seq, status=status)
+
+
+_WRITTEN = tuple(one.name for one in fields(Event) if one.name not in ("seq", "status"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,6 +155,10 @@ class Records:
             )
             self._database.on_commit(lambda: self._keep(record))
 
+    def note(self, record: BackgroundTask | Subscription) -> None:
+        """Change what is known of a record that is kept already, in memory only."""
+        self._known[record.id] = record
+
     def _keep(self, record: BackgroundTask | Subscription) -> None:
         self._known[record.id] = record
         if len(self._known) > KEPT + 100:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import time
 from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import replace
@@ -113,8 +112,8 @@ class Subscriptions:
             status = current.status
         elif failure is not None:
             current = replace(current, error=error_text(failure))
-        # What failed before its first value is answered by the call's own error.
-        is_told = is_told or not first.done()
+        # What failed before its first value is told by the call's own error.
+        is_told = is_told or (status != "ended" and not first.done())
         if current.is_open:
             self._end(replace(current, status=status), is_told=is_told)
         if not first.done():
@@ -159,10 +158,10 @@ class Subscriptions:
             given.dedup_id or f"{current.id}:{number}",
             final=given.final,
         )
-        with self._database.transaction():
-            if self._inbox.put(event) != "kept":
-                return False
-            self._records.put(replace(current, events=number, last_at=time.time()))
+        if self._inbox.put(event) != "kept":
+            return False
+        # Its place in the count is written when it ends: each event would cost a second write.
+        self._records.note(replace(current, events=number, last_at=event.at))
         self._changed()
         return True
 

@@ -232,14 +232,14 @@ class Attempt:
         turn: AbstractAsyncContextManager[Any],
         started: Callable[[Attempt], None] | None,
     ) -> ToolResult:
-        """Run it while events wait, unless they need not."""
-        if self._is_work or self.tool is None or self.tool.passive:
+        """Run it while whoever keeps the events knows that it is waited for."""
+        if self._is_work or self.tool is None:
             return await self._run(turn, started)
-        keeper.hold()
+        keeper.call_began(self.tool)
         try:
             return await self._run(turn, started)
         finally:
-            keeper.let_go()
+            keeper.call_ended(self.tool)
 
     async def _answered(
         self, tool: Tool, prepared: Prepared, started: Callable[[Attempt], None] | None

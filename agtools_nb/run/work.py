@@ -42,10 +42,10 @@ class WorkKeeper(Protocol):
             ToolError: It cannot be started; for the model.
         """
 
-    def hold(self) -> None:
-        """A call that is not passive has begun: events wait."""
+    def call_began(self, tool: Tool) -> None:
+        """A call has begun, and is waited for: events wait too, unless the tool is passive."""
 
-    def let_go(self) -> None:
+    def call_ended(self, tool: Tool) -> None:
         """It has its result."""
 
     def status_tool(self, tool: Tool) -> Tool:
