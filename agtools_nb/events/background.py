@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from agtools_nb.context.database import Database
 from agtools_nb.errors import UsageError
+from agtools_nb.events.cancel_tool import cancel_tool
 from agtools_nb.events.event import Event, as_content, fresh_id
 from agtools_nb.events.inbox import Inbox
 from agtools_nb.events.records import BackgroundTask, Subscription
@@ -196,9 +197,13 @@ class Background:
         if not tool.passive:
             self.inbox.let_go()
 
-    def status_tool(self, tool: Tool) -> Tool:
-        """The tool that tells how the tasks of a ``long_running`` tool are."""
-        return status_tool(tool, self.task, self.task_result, lambda: self.tasks, self.watch)
+    def companion(self, tool: Tool) -> Tool | None:
+        """The tool that a model needs beside this one: its status tool, or what ends it."""
+        if tool.is_subscription:
+            return cancel_tool(self.cancel_subscription)
+        if tool.long_running:
+            return status_tool(tool, self.task, self.task_result, lambda: self.tasks, self.watch)
+        return None
 
     def __repr__(self) -> str:
         tasks = sum(task.is_open for task in self.tasks)

@@ -88,6 +88,13 @@ class Inbox:
         return tuple(sorted(found, key=lambda event: event.seq))
 
     @property
+    def last_seq(self) -> int:
+        """The place of the newest event; 0 as long as there was none."""
+        with self._lock:
+            newest = [*self._handled, *self._open.values()]
+        return max((event.seq for event in newest), default=0)
+
+    @property
     def held(self) -> bool:
         """Whether a call that is not passive is waited for, so that events wait too."""
         return self._holds > 0

@@ -20,6 +20,7 @@ from agtools_nb.run.asked import is_cancelled
 from agtools_nb.run.attempt import Attempt
 from agtools_nb.run.batch import Batch, Observer
 from agtools_nb.run.bounds import checked_concurrency, checked_seconds
+from agtools_nb.run.companions import Companions
 from agtools_nb.run.invoke import PLAIN, Invocation
 from agtools_nb.run.numbering import Call, Numbering, Read, checked_calls, read_call
 from agtools_nb.run.public import public_callable
@@ -84,7 +85,7 @@ class ToolRunner:
         self.strategy = as_strategy(strategy)
         self.max_concurrency = checked_concurrency(max_concurrency)
         self._tools: dict[str, Tool] = {}
-        self._made: dict[str, Tool] = {}  # status tools that came with their tools
+        self._companions = Companions()
         # By name, the plans of tools that may take the short way through `execute`.
         self._short: dict[str, Plan] = {}
         scope = caller_scope(2)
@@ -184,7 +185,7 @@ class ToolRunner:
         if name is not None and made.name != name:
             made = made.renamed(name)
         first = self._tools.get(made.name)
-        if first is not None:
+        if first is not None and not self._companions.made(first):
             raise DuplicateToolError(
                 f"the name {made.name!r} is taken by the tool defined in {first.origin}; this "
                 f"one is defined in {made.origin}. Rename one, or unregister({made.name!r}) first."
@@ -194,28 +195,20 @@ class ToolRunner:
 
     def replace(self, tool: Tool) -> None:
         """Put ``tool`` in the place of the one of its name, or add it at the end."""
-        before = self._tools.get(tool.name)
-        if before is not None:
-            self._drop_status_tool(before)
+        if tool.name in self._tools:
+            self._companions.leave(tool.name, self._tools)
         self._put(tool)
 
     def _put(self, tool: Tool) -> None:
         self._tools[tool.name] = tool
         self._short.pop(tool.name, None)
-        background = self._setting.background
-        if tool.long_running and background is not None:
-            status = tool.status_tool_name
-            if status not in self._tools:
-                self._made[status] = self._tools[status] = background.status_tool(tool)
-
-    def _drop_status_tool(self, tool: Tool) -> None:
-        """Remove the status tool that came with a tool; one that somebody registered stays."""
-        made = self._made.pop(tool.status_tool_name, None) if tool.long_running else None
-        if made is not None and self._tools.get(made.name) is made:
-            del self._tools[made.name]
+        if tool.outlives_call and self._setting.background is not None:
+            companion = self._setting.background.companion(tool)
+            if companion is not None:
+                self._companions.join(tool.name, companion, self._tools)
 
     def unregister(self, name: str) -> Tool:
-        """Remove a tool and return it. The status tool that came with it goes too.
+        """Remove a tool and return it. What came with it, such as a status tool, goes too.
 
         Raises:
             UnknownToolError: There is none of that name.
@@ -223,7 +216,7 @@ class ToolRunner:
         tool = self.tool(name)
         del self._tools[name]
         self._short.pop(name, None)
-        self._drop_status_tool(tool)
+        self._companions.leave(name, self._tools)
         return tool
 
     def tool(self, name: str) -> Tool:

@@ -48,5 +48,8 @@ class WorkKeeper(Protocol):
     def call_ended(self, tool: Tool) -> None:
         """It has its result."""
 
-    def status_tool(self, tool: Tool) -> Tool:
-        """The tool that tells how the tasks of a ``long_running`` tool are."""
+    def companion(self, tool: Tool) -> Tool | None:
+        """The tool that a model needs beside ``tool``: to ask how a task is, to end a subscription.
+
+        Those of one name are the same tool.
+        """

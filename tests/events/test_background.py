@@ -253,6 +253,22 @@ class TestLongRunning:
         runner.unregister("test")
         assert runner.tool_names == ("progress",)
 
+    def test_a_status_tool_that_somebody_registers_takes_the_place_of_the_made_one(self) -> None:
+        @tool(long_running=True)
+        async def build() -> None:
+            """Build."""
+
+        @tool
+        def check_build(task_id: str) -> str:
+            """My own."""
+            return task_id
+
+        runner = ToolRunner([build], background=Background())
+        runner.register(check_build)
+        assert runner.tools == (build, check_build)
+        runner.unregister("build")
+        assert runner.tools == (check_build,)
+
     def test_a_cancelled_task_says_so(self) -> None:
         async def main() -> None:
             cleaned = []

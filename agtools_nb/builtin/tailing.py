@@ -1,0 +1,137 @@
+"""``tail_process``: a subscription to what a process prints."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from agtools_nb.define import Tool
+from agtools_nb.errors import ToolError, UsageError
+
+LONGEST_LINE = 8_192
+"""Bytes of one line; a longer one is cut there and goes on as the next."""
+
+MOST_LINES = 200
+"""Lines that one event brings."""
+
+_BUNDLE_SECONDS = 0.1
+_END_SECONDS = 2.0
+
+
+def tail_process_tool(commands: Sequence[str], *, folder: str | os.PathLike[str] = ".") -> Tool:
+    """Make the ``tail_process`` tool, a subscription to a process's output.
+
+    There is no shell. The process and all that it started are ended with the subscription.
+
+    Args:
+        commands: Names of the programs that may be run, such as ``["make", "pytest"]``.
+        folder: Where they run. Default: the working directory.
+
+    Raises:
+        UsageError: No program is named, or there is no such folder.
+    """
+    allowed = tuple(commands)
+    if isinstance(commands, str) or not allowed:
+        raise UsageError(
+            "tail_process_tool(commands): name the programs that a model may run, such as "
+            "['make', 'pytest']"
+        )
+    root = Path(folder).resolve()
+    if not root.is_dir():
+        raise UsageError(f"folder={os.fspath(folder)!r}: there is no such folder")
+
+    async def tail_process(
+        command: Annotated[
+            list[str],
+            Field(min_length=1, description=f"Program and arguments; one of {', '.join(allowed)}."),
+        ],
+    ) -> AsyncIterator[dict[str, Any]]:
+        """Run a program and subscribe to the lines that it prints.
+
+        The first value is {"pid": ...}; events are {"lines": [...]}, the last
+        {"exit_code": ...}.
+        """
+        process = await _started(command, allowed, root)
+        try:
+            yield {"pid": process.pid}
+            async for lines in _lines(process):
+                yield {"lines": lines}
+            yield {"exit_code": await process.wait()}
+        finally:
+            await _end(process)
+
+    return Tool(tail_process, display="Run {command}")
+
+
+async def _started(
+    command: list[str], allowed: tuple[str, ...], root: Path
+) -> asyncio.subprocess.Process:
+    program = shutil.which(command[0]) if command[0] in allowed else None
+    if program is None:
+        why = "is not installed" if command[0] in allowed else "may not be run"
+        raise ToolError(
+            "not_allowed",
+            f"{command[0][:200]!r} {why}.",
+            category="access",
+            hint=f"Programs: {', '.join(allowed)}.",
+        )
+    try:
+        return await asyncio.create_subprocess_exec(
+            program,
+            *command[1:],
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            cwd=root,
+            start_new_session=True,  # so that all it starts can be ended together
+        )
+    except (OSError, ValueError) as error:
+        raise ToolError("cannot_start", f"{command[0]} did not start: {error}.") from error
+
+
+async def _lines(process: asyncio.subprocess.Process) -> AsyncIterator[list[str]]:
+    """What it prints, lines that come together in one list."""
+    assert process.stdout is not None
+    rest = b""
+    while chunk := await process.stdout.read(65_536):
+        *whole, rest = (rest + chunk).split(b"\n")
+        lines = [part for line in whole for part in _parts(line)]
+        while len(rest) > LONGEST_LINE:
+            lines.append(_text(rest[:LONGEST_LINE]))
+            rest = rest[LONGEST_LINE:]
+        for at in range(0, len(lines), MOST_LINES):
+            yield lines[at : at + MOST_LINES]
+        # What is printed meanwhile is one event, not hundreds.
+        await asyncio.sleep(_BUNDLE_SECONDS)
+    if rest:
+        yield [_text(rest)]
+
+
+def _parts(line: bytes) -> list[str]:
+    return [_text(line[at : at + LONGEST_LINE]) for at in range(0, max(len(line), 1), LONGEST_LINE)]
+
+
+def _text(line: bytes) -> str:
+    return line.removesuffix(b"\r").decode("utf-8", "replace")
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """End the process and its group: asked first, forced after two seconds."""
+    _signal_group(process.pid, signal.SIGTERM)
+    with suppress(TimeoutError):
+        await asyncio.wait_for(process.wait(), _END_SECONDS)
+    _signal_group(process.pid, signal.SIGKILL)
+    await process.wait()
+
+
+def _signal_group(group: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)
