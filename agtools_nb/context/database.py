@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import ctypes
 import logging
 import os
 import threading
@@ -200,6 +199,10 @@ class Database:
             found: T = self._parts[name]
             return found
 
+    def has_part(self, name: str) -> bool:
+        """Whether the component of that name was built."""
+        return name in self._parts
+
     def __repr__(self) -> str:
         where = "in memory" if self.path is None else str(self.path)
         return f"<Database {where}{'' if self.is_open else ', closed'}>"
@@ -293,6 +296,8 @@ class Database:
     def _abandon(self) -> None:
         """In a forked child: leave the parent's file alone, also when the child ends."""
         if self._connection is not None:
+            import ctypes
+
             # Closing it would write the parent's log into the file and remove it.
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._connection))
         self._connection = None

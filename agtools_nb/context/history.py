@@ -42,6 +42,11 @@ class History:
         return self._writes[-1].seq if self._writes else self._base[0]
 
     @property
+    def given_up(self) -> int:
+        """Number of the last write that is no longer kept; 0 if all are."""
+        return self._base[0]
+
+    @property
     def writes(self) -> tuple[StateWrite, ...]:
         """The last 10,000, oldest first."""
         return self._all()[-HISTORY_LIMIT:]

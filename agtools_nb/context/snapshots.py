@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
-from agtools_nb.context.writes import ABSENT
+from agtools_nb.context.writes import ABSENT, copied
 from agtools_nb.jsonable import pointer_step
 
 
@@ -25,6 +26,11 @@ class Snapshot:
     seq: int
     at: float
     values: Mapping[str, Any] = field(repr=False)
+
+
+def frozen(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A copy of values that cannot be written to."""
+    return MappingProxyType({key: copied(value) for key, value in values.items()})
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,13 @@ import inspect
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from types import MappingProxyType
 from typing import Any
 
 from agtools_nb.context.history import HISTORY_LIMIT, History
-from agtools_nb.context.snapshots import Snapshot
-from agtools_nb.context.writes import ABSENT, Operation, StateWrite, copied
+from agtools_nb.context.snapshots import Snapshot, frozen
+from agtools_nb.context.writes import ABSENT, WHOLE, Operation, StateWrite, copied
 from agtools_nb.errors import UsageError
 from agtools_nb.jsonable import brief_repr
 
@@ -164,7 +163,7 @@ class StateStore:
         if not _is_name(name):
             raise UsageError(f"a snapshot's name is text, not {brief_repr(name)}")
         with self._lock:
-            taken = Snapshot(name, self._history.last, time.time(), _frozen(self._values))
+            taken = Snapshot(name, self._history.last, time.time(), frozen(self._values))
             self._keep_snapshot(taken)
             self._snapshots = {
                 **{key: one for key, one in self._snapshots.items() if key != name},
@@ -238,7 +237,7 @@ class StateStore:
 
     def _commit(self, write: StateWrite, value: Any) -> None:
         """Carry out a write; what is stored is ``value``, the history has a copy of its own."""
-        if write.operation in ("reset", "load"):
+        if write.operation in WHOLE:
             self._values = value
         elif value is ABSENT:
             del self._values[write.key]
@@ -290,7 +289,7 @@ class StateStore:
         call_id: str | None,
         tool_name: str | None,
     ) -> None:
-        is_whole = operation in ("reset", "load")
+        is_whole = operation in WHOLE
         before = self._values if is_whole else self._values.get(key, ABSENT)
         write = StateWrite(
             self._history.last + 1,
@@ -310,10 +309,6 @@ class StateStore:
             known = ", ".join(map(repr, self._snapshots)) or "none"
             raise UsageError(f"there is no snapshot {brief_repr(name)}; saved: {known}")
         return self._snapshots[name]
-
-
-def _frozen(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    return MappingProxyType({key: copied(value) for key, value in values.items()})
 
 
 def _is_name(name: object) -> bool:

@@ -6,11 +6,16 @@ import weakref
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from agtools_nb.context.pieces import BAR, bar_piece, text_piece
 from agtools_nb.context.progress import EMITTED, CallProgress
 from agtools_nb.context.state import StateStore
+
+if TYPE_CHECKING:
+    from agtools_nb.context.artifacts import Artifacts
+    from agtools_nb.context.memory import MemoryHit
+    from agtools_nb.context.store import Store
 
 
 class Conversation(Protocol):
@@ -37,12 +42,19 @@ class ToolContext:
 
     Args:
         conversation: The session, held weakly; ``None`` outside of one.
-        state: The store to share. Default: a new, empty one.
+        state: The state to share. Default: that of ``store``, else a new, empty one.
         scopes: What the session was granted; tools that name other scopes are refused.
+        user_id: Whom the session belongs to. Default ``"anonymous"``.
+        session_id: Id of the session. Default ``""``.
+        agent_name: Which agent calls; ``None`` if there is none.
+        store: Where artifacts and memory are; ``None``: nowhere.
 
     Attributes:
-        state: The shared store.
+        state: The shared state.
         scopes: The granted scopes.
+        user_id: Whom the session belongs to.
+        session_id: Id of the session.
+        agent_name: Which agent calls; ``None`` if there is none.
         call_id: Id of the running call, ``None`` outside of one.
         tool_name: Name of the running tool, ``None`` outside of one.
         progress: Where progress of the running call goes, ``None`` if nobody follows it.
@@ -56,10 +68,20 @@ class ToolContext:
         *,
         state: StateStore | None = None,
         scopes: Iterable[str] = (),
+        user_id: str = "anonymous",
+        session_id: str = "",
+        agent_name: str | None = None,
+        store: Store | None = None,
     ) -> None:
         self._conversation = None if conversation is None else weakref.ref(conversation)
-        self.state = StateStore() if state is None else state
+        if state is None:
+            state = StateStore() if store is None else store.state
+        self.state = state
         self.scopes = frozenset((scopes,) if isinstance(scopes, str) else scopes)
+        self.user_id = user_id
+        self.session_id = session_id
+        self.agent_name = agent_name
+        self._store = store
         self.call_id: str | None = None
         self.tool_name: str | None = None
         self._cancelled = False
@@ -111,6 +133,23 @@ class ToolContext:
     def cancel(self) -> None:
         """Set :attr:`cancelled`; done by the runner when the call is stopped."""
         self._cancelled = True
+
+    @property
+    def function_call_id(self) -> str | None:
+        """The same as :attr:`call_id`."""
+        return self.call_id
+
+    @property
+    def artifacts(self) -> Artifacts | None:
+        """Where files are kept by name and version; ``None`` if nowhere."""
+        return None if self._store is None else self._store.artifacts
+
+    def search_memory(self, query: str, limit: int = 10) -> tuple[MemoryHit, ...]:
+        """Return what was remembered that has words of the query, the best first.
+
+        See :meth:`Memory.search`. Without a memory, nothing is found.
+        """
+        return () if self._store is None else self._store.memory.search(query, limit)
 
     def get_state(self, key: str, default: Any = None) -> Any:
         """Return a copy of the value under ``key``, or ``default``.

@@ -8,10 +8,14 @@ from typing import Any, Literal
 
 Operation = Literal["set", "update", "delete", "reset", "load"]
 
+WHOLE = ("reset", "load")
+"""Operations on all keys at once."""
 
-@dataclass(frozen=True, slots=True)
+
+# Not frozen: that makes an object of 8 fields five times as dear, and each write makes one.
+@dataclass(slots=True)
 class StateWrite:
-    """One write to a :class:`StateStore`.
+    """One write to a :class:`StateStore`. Not meant to be changed.
 
     Attributes:
         seq: Counts every write of this store from 1; it alone gives their order, because a
@@ -36,7 +40,7 @@ class StateWrite:
 
     def apply(self, values: dict[str, Any]) -> None:
         """Do to ``values`` what this write did to the store. They share what was written."""
-        if self.operation in ("reset", "load"):
+        if self.operation in WHOLE:
             values.clear()
             values.update(self.after)
         elif self.after is ABSENT:
@@ -58,6 +62,9 @@ class _Absent:
 ABSENT = _Absent()
 
 
+_CONTAINERS = (dict, list, set, tuple)
+
+
 def copied(value: Any, memo: dict[int, Any] | None = None) -> Any:
     """Copy containers all the way down, and keep every other value as it is.
 
@@ -65,7 +72,7 @@ def copied(value: Any, memo: dict[int, Any] | None = None) -> Any:
     lock; a data frame or a connection cannot be copied on each read. A container
     that stands in several places, or in itself, does so in the copy too.
     """
-    if not isinstance(value, (dict, list, set, tuple)):
+    if not isinstance(value, _CONTAINERS):
         return value
     memo = {} if memo is None else memo
     if id(value) in memo:
@@ -75,7 +82,10 @@ def copied(value: Any, memo: dict[int, Any] | None = None) -> Any:
     new = memo[id(value)] = copy.copy(value)
     if isinstance(new, dict):
         for key, item in new.items():
-            new[key] = copied(item, memo)
+            if isinstance(item, _CONTAINERS):
+                new[key] = copied(item, memo)
     elif isinstance(new, list):
-        new[:] = [copied(item, memo) for item in new]
+        for place, item in enumerate(new):
+            if isinstance(item, _CONTAINERS):
+                new[place] = copied(item, memo)
     return new
