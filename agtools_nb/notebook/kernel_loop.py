@@ -94,6 +94,18 @@ class KernelLoop:
             raise KeyboardInterrupt
         return value
 
+    def finish(self, coro: Coroutine[Any, Any, None], seconds: float) -> None:
+        """Run ``coro`` once the loop has stopped for good, but no longer than that.
+
+        For what is left to be done when the kernel ends. Nothing is done if the loop runs,
+        or was closed.
+        """
+        loop = self._loop
+        if loop is None or loop.is_closed() or loop.is_running():
+            coro.close()
+            return
+        loop.run_until_complete(asyncio.wait({loop.create_task(coro)}, timeout=seconds))
+
     def _take(self) -> asyncio.AbstractEventLoop | None:
         """The loop taken before, unless it has ended; else the one that runs in this thread."""
         if self._loop is not None and not self._loop.is_closed() and self._loop.is_running():

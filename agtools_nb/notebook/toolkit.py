@@ -14,15 +14,18 @@ from typing import Any, Unpack, overload
 from agtools_nb.arguments import Prepared, learn_to_explain
 from agtools_nb.calls import ToolCall, ToolResult
 from agtools_nb.context import Progress, StateStore, ToolContext
+from agtools_nb.context.database import Database
 from agtools_nb.define import Tool
 from agtools_nb.define.tool import caller_scope
 from agtools_nb.errors import UsageError
+from agtools_nb.events import Background, Inbox
 from agtools_nb.notebook import display
 from agtools_nb.notebook.cells import Ledger
 from agtools_nb.notebook.display import Results
 from agtools_nb.notebook.kernel_loop import KernelLoop
 from agtools_nb.notebook.live_output import may_show_another_run, show_view, update_outputs_of
 from agtools_nb.notebook.live_run import LiveRun, ShownRun
+from agtools_nb.notebook.shutdown import close_at_exit
 from agtools_nb.run import Batch, BatchOptions, Call, RunOptions, ToolRunner
 from agtools_nb.views.batch import BatchView
 from agtools_nb.views.form import FormView
@@ -56,13 +59,18 @@ class Toolkit:
 
     Attributes:
         runner: The :class:`ToolRunner` that holds the tools.
+        background: What runs beside the calls: tasks, subscriptions, triggers.
     """
 
     def __init__(
         self, *, context: ToolContext | None = None, **options: Unpack[RunOptions]
     ) -> None:
-        self.runner = ToolRunner(context=ToolContext() if context is None else context, **options)
         self._loop = KernelLoop()
+        self.background = Background.of(Database.open(None))
+        if context is None:
+            context = ToolContext(self.background)
+        self.runner = ToolRunner(context=context, background=self.background, **options)
+        close_at_exit(self.background, self._loop)
         self._ledger = Ledger(self._drop)
         self._lock = threading.Lock()
         self._tallies: dict[str, _Tally] = {}
@@ -97,6 +105,11 @@ class Toolkit:
     def state(self) -> StateStore:
         """The state that the tools share."""
         return self.context.state
+
+    @property
+    def inbox(self) -> Inbox:
+        """Where results of dispatched calls, values of subscriptions and messages arrive."""
+        return self.background.inbox
 
     @overload
     def tool(self, fn: Callable[..., Any] | Tool, /) -> Tool: ...
