@@ -21,11 +21,13 @@ MOST_HITS = 1_000
 _MOST_WORDS = 64
 _LONGEST_QUERY = 5_000
 
-# Scripts written without spaces: each character becomes a word, and words phrases of them.
-_UNSPACED = re.compile(
-    "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
-    "\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])"
+# Scripts written without spaces: each character becomes a word, and two in a row are looked for.
+_UNSPACED = (
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
+    "\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
+_ONE_UNSPACED = re.compile(f"({_UNSPACED})")
+_PIECES = re.compile(rf"{_UNSPACED}+|(?:(?!{_UNSPACED})[\w'\u2019.@-])+")
 
 _TABLES = (
     """CREATE TABLE IF NOT EXISTS memories (
@@ -171,9 +173,15 @@ class Memory:
 
 def _expression(query: str) -> str:
     """Plain words as an FTS5 expression: any of them, each a phrase in quotes."""
-    words = clean_text(query[:_LONGEST_QUERY]).replace("\x00", " ").split()
-    told_apart = list(dict.fromkeys(words))[:_MOST_WORDS]
-    return " OR ".join('"' + _spaced(word).replace('"', '""') + '"' for word in told_apart)
+    pieces = _PIECES.findall(clean_text(query[:_LONGEST_QUERY]))
+    words = dict.fromkeys(word for piece in pieces for word in _words(piece))
+    return " OR ".join(f'"{word}"' for word in list(words)[:_MOST_WORDS])
+
+
+def _words(piece: str) -> list[str]:
+    if not _ONE_UNSPACED.match(piece):
+        return [piece]
+    return [" ".join(piece[at : at + 2]) for at in range(max(len(piece) - 1, 1))]
 
 
 def _says_something(text: object) -> bool:
@@ -181,4 +189,4 @@ def _says_something(text: object) -> bool:
 
 
 def _spaced(text: str) -> str:
-    return _UNSPACED.sub(r" \1 ", text)
+    return _ONE_UNSPACED.sub(r" \1 ", text)
