@@ -1,14 +1,15 @@
 """Bars of ``tqdm`` in a tool, shown as progress of its call instead of as text or a widget.
 
-``tqdm`` is never imported here. While calls run, its class is told to give a bar that
-is made inside a call a file of ours; whatever the bar then writes there is read off the bar
-itself. A notebook's bar is made as a plain one. Bars that write to a file of the tool's
-own, and bars made outside of any call, are left as they are.
+``tqdm`` is never imported here. While calls run, a bar that is made inside a call gets a
+file of ours, and where it would draw itself, its numbers are read. A notebook's bar is made
+as a plain one. Bars that write to a file of the tool's own, and bars made outside of any
+call, are left as they are.
 """
 
 from __future__ import annotations
 
 import functools
+import logging
 import sys
 import weakref
 from collections.abc import Callable, Sequence
@@ -19,13 +20,23 @@ from typing import Any
 
 from agtools_nb.context import CallProgress
 from agtools_nb.context.pieces import Piece, amount
+from agtools_nb.jsonable import shorten
 
+MAX_TEXT = 200
+"""Characters of what stands beside a bar."""
+
+_log = logging.getLogger("agtools_nb")
 _STD = "tqdm.std"
 _FILE_POSITION = 4  # of ``file`` among the positional arguments of a bar
 
 
 class BarFile:
-    """The file of one bar: each write says that the bar has moved. It never raises or waits."""
+    """The file of one bar, and its display. It never raises or waits.
+
+    Args:
+        progress: Where the bar is shown; ``None`` if nobody follows.
+        outside: The stream in whose place it stands.
+    """
 
     encoding = "utf-8"
 
@@ -41,12 +52,22 @@ class BarFile:
         """Read from this bar; it is not kept alive."""
         self._bar = weakref.ref(bar)
 
-    def write(self, text: object) -> int:
+    def display(self, *_: Any, **__: Any) -> bool:
         """Show where the bar stands."""
         bar = self._bar()
         if bar is not None and self._progress is not None and self.is_open:
-            self._show(bar, self._progress)
-            self.is_open = not getattr(bar, "disable", False)
+            try:
+                self._show(bar, self._progress)
+                self.is_open = not bar.disable
+            except Exception:
+                # tqdm holds its lock now, and would not give it back.
+                self.is_open = False
+                _log.exception("a bar of tqdm cannot be shown")
+        return True
+
+    def write(self, text: object) -> int:
+        """Show where the bar stands: what is written is for terminals."""
+        self.display()
         return len(text) if isinstance(text, str) else 0
 
     def flush(self) -> None:
@@ -72,8 +93,8 @@ class BarFile:
 
 def _text(bar: Any) -> str:
     desc, postfix = getattr(bar, "desc", ""), getattr(bar, "postfix", "")
-    words = (str(word).strip(" :") for word in (desc, postfix) if isinstance(word, str))
-    return ", ".join(word for word in words if word)
+    words = (word.strip(" :") for word in (desc, postfix) if isinstance(word, str))
+    return shorten(", ".join(word for word in words if word), MAX_TEXT)
 
 
 class BarAdapter:
@@ -109,29 +130,34 @@ class BarAdapter:
     def _adapt(self, module: ModuleType) -> None:
         kind = module.tqdm
         if not self._adapted:
-            self._replace(kind, "__init__", self._init(kind.__init__))
+            self._replace(kind, "__init__", self._init(kind))
             self._replace(kind, "__new__", staticmethod(self._new(kind)))
 
     def _replace(self, kind: Any, name: str, ours: Any) -> None:
         self._adapted.append((kind, name, ours, kind.__dict__[name]))
         setattr(kind, name, ours)
 
-    def _init(self, before: Callable[..., None]) -> Callable[..., None]:
+    def _init(self, kind: Any) -> Callable[..., None]:
+        before, display = kind.__init__, kind.display
+
         @functools.wraps(before)
         def init(bar: Any, *args: Any, **kwargs: Any) -> None:
             is_inside, progress = self._here()
             given = args[_FILE_POSITION] if len(args) > _FILE_POSITION else kwargs.get("file")
             if not is_inside or kwargs.get("gui") or not _is_standard(given):
-                return before(bar, *args, **kwargs)
+                before(bar, *args, **kwargs)
+                return
             file = BarFile(progress, sys.stderr)
             file.watch(bar)
             if len(args) > _FILE_POSITION:
                 args = (*args[:_FILE_POSITION], file, *args[_FILE_POSITION + 1 :])
             else:
                 kwargs["file"] = file
+            if type(bar).display is display:
+                bar.display = file.display
             # Where there is no screen there are no lines: the twentieth bar would not be shown.
             kwargs["position"] = 0
-            return before(bar, *args, **kwargs)
+            before(bar, *args, **kwargs)
 
         return init
 
@@ -151,7 +177,8 @@ class BarAdapter:
 
 
 def _is_standard(file: Any) -> bool:
-    return file is None or file in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__)
+    standard = (None, sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__)
+    return any(file is one for one in standard)
 
 
 def _without_widgets(cls: Any, kind: Any) -> Any:

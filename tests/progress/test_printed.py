@@ -1,0 +1,197 @@
+"""``capture="progress"``: what a tool prints is shown while it runs, and stands in its result."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import sys
+import threading
+from typing import Any
+
+import pytest
+
+from agtools_nb import DefinitionError, StatefulTool, ToolContext, ToolResult, ToolRunner, tool
+from agtools_nb.context.pieces import CALL_BYTES, CHUNK_BYTES
+from progress.following import Follower, chunks, followed, markers, progress_of, results_of
+
+
+def texts(items: Any, stream: str) -> str:
+    return "".join(p.chunk for p in progress_of(items) if p.stream == stream and not p.is_marker)
+
+
+def test_prints_are_progress_and_in_the_result() -> None:
+    @tool(capture="progress")
+    async def talks() -> str:
+        print("one")
+        await asyncio.sleep(0)
+        print("two", file=sys.stderr)
+        await asyncio.sleep(0)
+        print("three")
+        return "done"
+
+    items = followed(talks)
+    assert [(p.stream, p.chunk) for p in progress_of(items)] == [
+        ("stdout", "one\n"), ("stderr", "two\n"), ("stdout", "three\n")
+    ]  # fmt: skip
+    [result] = results_of(items)
+    assert (result.stdout, result.stderr) == ("one\nthree\n", "two\n")
+
+
+def test_they_come_while_the_tool_runs() -> None:
+    seen = threading.Event()
+
+    @tool(capture="progress")
+    def talks() -> bool:
+        print("is anybody there?")
+        return seen.wait(10)
+
+    class Hears(Follower):
+        def call_progress(self, index: int, progress: Any) -> None:
+            seen.set()
+
+    batch = ToolRunner([talks]).batch([("talks", {})], observers=[Hears()])
+    [result] = asyncio.run(batch.run())
+    assert result.result is True
+
+
+def test_by_default_they_come_with_the_result_only() -> None:
+    @tool
+    def talks() -> None:
+        print("one")
+
+    [result] = followed(talks)
+    assert isinstance(result, ToolResult)
+    assert result.stdout == "one\n"
+
+
+def test_without_a_follower_the_result_is_the_same() -> None:
+    @tool(capture="progress")
+    def talks() -> None:
+        print("one")
+
+    [result] = asyncio.run(ToolRunner([talks]).process_tool_calls([("talks", {})]))
+    assert result.stdout == "one\n"
+
+
+def test_what_waits_is_joined_to_as_few_pieces_as_it_takes() -> None:
+    @tool(capture="progress")
+    async def chatters() -> None:
+        for n in range(4_000):
+            print(n)
+            sys.stderr.write("!" if n == 2_000 else "")
+
+    items = followed(chatters)
+    assert markers(items) == []
+    assert texts(items, "stdout") == results_of(items)[0].stdout
+    assert [p.seq for p in progress_of(items)] == list(range(len(progress_of(items))))
+    assert len(progress_of(items)) == 5
+    assert max(len(chunk) for chunk in chunks(items)) == CHUNK_BYTES
+
+
+@pytest.mark.parametrize("is_async", [True, False])
+def test_a_long_print_is_not_cut_but_split(is_async: bool) -> None:
+    long = "grün€𝄞" * 10_000
+
+    @tool(capture="progress")
+    async def on_loop() -> None:
+        print(long, end="")
+
+    @tool(capture="progress")
+    def in_thread() -> None:
+        print(long, end="")
+
+    items = followed(on_loop if is_async else in_thread)
+    assert texts(items, "stdout") == long
+    assert all(len(chunk.encode()) <= CHUNK_BYTES for chunk in chunks(items))
+    assert markers(items) == []
+
+
+def test_a_gigabyte_of_print_is_a_mebibyte_of_progress() -> None:
+    @tool(capture="progress")
+    def floods() -> str:
+        line = "x" * (1024 * 1024)
+        for _ in range(1_024):
+            sys.stdout.write(line)
+        return "done"
+
+    items = followed(floods)
+    assert len(texts(items, "stdout")) == CALL_BYTES
+    assert len(markers(items)) == 1
+    [result] = results_of(items)
+    assert result.result == "done"
+    assert "more characters were not kept" in result.stdout
+
+
+def test_emitted_and_printed_pieces_are_not_joined() -> None:
+    @tool(capture="progress")
+    async def both(ctx: ToolContext) -> None:
+        ctx.emit_progress("stdout", "emitted")
+        print("printed", end="")
+        print(" and more", end="")
+        ctx.emit_progress("stdout", "emitted")
+        print("printed", end="")
+
+    assert chunks(followed(both)) == ["emitted", "printed and more", "emitted", "printed"]
+
+
+def test_what_is_printed_after_the_result_is_no_progress() -> None:
+    tasks = []
+
+    @tool(capture="progress")
+    async def leaves() -> str:
+        async def later() -> None:
+            await asyncio.sleep(0.01)
+            print("late", file=sys.stderr)
+
+        tasks.append(asyncio.create_task(later()))
+        return "done"
+
+    follower = Follower()
+
+    async def main() -> None:
+        batch = ToolRunner([leaves]).batch([("leaves", {})], observers=[follower])
+        await batch.run()
+        await asyncio.gather(*tasks)
+
+    asyncio.run(main())
+    assert progress_of(follower.items) == []
+
+
+def test_a_finalizer_may_print_in_the_middle_of_a_print() -> None:
+    class Talks:
+        def __init__(self) -> None:
+            self.me = self
+
+        def __del__(self) -> None:
+            print("finalized")
+
+    @tool(capture="progress")
+    def litters() -> None:
+        before = gc.get_threshold()
+        gc.set_threshold(1)
+        try:
+            for n in range(300):
+                Talks()
+                print(n)
+        finally:
+            gc.set_threshold(*before)
+
+    items = followed(litters)
+    assert results_of(items)[0].stdout.count("finalized\n") >= 299
+    assert texts(items, "stdout").count("finalized\n") >= 299
+
+
+def test_a_stateful_tool_takes_the_option_too() -> None:
+    def talks(state: Any) -> None:
+        print("one")
+
+    made = StatefulTool(talks, object(), capture="progress")
+    assert chunks(followed(made)) == ["one\n"]
+
+
+@pytest.mark.parametrize("value", ["live", None, True, ["progress"], "Progress"])
+def test_another_word_is_refused_where_the_tool_is_defined(value: Any) -> None:
+    with pytest.raises(DefinitionError, match=r"must be 'result' .* or 'progress'"):
+
+        @tool(capture=value)
+        def talks() -> None: ...
