@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import uuid
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -71,6 +72,11 @@ class Store:
         return made
 
     @property
+    def path(self) -> Path | None:
+        """The file; ``None`` in memory."""
+        return None if self._database is None else self._database.path
+
+    @property
     def database(self) -> Database:
         """The file, or a database in memory, made when it is first asked for."""
         with self._lock:
@@ -122,8 +128,7 @@ class Store:
         self.close()
 
     def __repr__(self) -> str:
-        path = None if self._database is None else self._database.path
-        return f"<Store {path or 'in memory'}>"
+        return f"<Store {self.path or 'in memory'}>"
 
 
 def _conversation_id(database: Database) -> str:

@@ -55,6 +55,7 @@ class ToolContext:
         user_id: Whom the session belongs to.
         session_id: Id of the session.
         agent_name: Which agent calls; ``None`` if there is none.
+        store: Where artifacts and memory are; ``None``: nowhere.
         call_id: Id of the running call, ``None`` outside of one.
         tool_name: Name of the running tool, ``None`` outside of one.
         progress: Where progress of the running call goes, ``None`` if nobody follows it.
@@ -81,7 +82,7 @@ class ToolContext:
         self.user_id = user_id
         self.session_id = session_id
         self.agent_name = agent_name
-        self._store = store
+        self.store = store
         self.call_id: str | None = None
         self.tool_name: str | None = None
         self._cancelled = False
@@ -142,14 +143,14 @@ class ToolContext:
     @property
     def artifacts(self) -> Artifacts | None:
         """Where files are kept by name and version; ``None`` if nowhere."""
-        return None if self._store is None else self._store.artifacts
+        return None if self.store is None else self.store.artifacts
 
     def search_memory(self, query: str, limit: int = 10) -> tuple[MemoryHit, ...]:
         """Return what was remembered that has words of the query, the best first.
 
         See :meth:`Memory.search`. Without a memory, nothing is found.
         """
-        return () if self._store is None else self._store.memory.search(query, limit)
+        return () if self.store is None else self.store.memory.search(query, limit)
 
     def get_state(self, key: str, default: Any = None) -> Any:
         """Return a copy of the value under ``key``, or ``default``.

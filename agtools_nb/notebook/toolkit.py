@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import os
 import sys
 import threading
 import weakref
@@ -13,8 +14,7 @@ from typing import Any, Unpack, overload
 
 from agtools_nb.arguments import Prepared, learn_to_explain
 from agtools_nb.calls import ToolCall, ToolResult
-from agtools_nb.context import Progress, StateStore, ToolContext
-from agtools_nb.context.database import Database
+from agtools_nb.context import Artifacts, Memory, Progress, StateStore, Store, ToolContext
 from agtools_nb.define import Tool
 from agtools_nb.define.tool import caller_scope
 from agtools_nb.errors import UsageError
@@ -26,7 +26,7 @@ from agtools_nb.notebook.kernel_loop import KernelLoop
 from agtools_nb.notebook.live_output import may_show_another_run, show_view, update_outputs_of
 from agtools_nb.notebook.live_run import LiveRun, ShownRun
 from agtools_nb.notebook.shutdown import close_at_exit
-from agtools_nb.run import Batch, BatchOptions, Call, RunOptions, ToolRunner
+from agtools_nb.run import Batch, BatchOptions, Call, Journal, RunOptions, ToolRunner
 from agtools_nb.views.batch import BatchView
 from agtools_nb.views.form import FormView
 from agtools_nb.views.inspector import InspectorView
@@ -49,27 +49,43 @@ class Toolkit:
     As the last line of a cell it shows the registry.
 
     Args:
+        store: The SQLite file, such as ``"work.db"``, that keeps state, artifacts, memory,
+            inbox and every call, made if it is not there. Opening it again, also after a
+            kernel that was killed, resumes the conversation; its state takes JSON values.
+            Default: in memory, for any values; calls are not written down.
         context: What tools that ask for a ``ToolContext`` are given. Default: a
-            new one, with an empty state.
+            new one, with the store's state.
         options: How calls are run, as for :class:`ToolRunner`: ``strategy``,
             ``max_concurrency``, ``timeout`` (seconds), ``executor``, ``check_results``.
 
     Raises:
-        UsageError: A bound is out of range.
+        UsageError: A bound is out of range, or both ``store`` and ``context`` are given.
+        StoreError: The store's file cannot be used; it is left as it was.
+        StoreInUseError: Another kernel has it open.
 
     Attributes:
+        store: What lasts.
         runner: The :class:`ToolRunner` that holds the tools.
         background: What runs beside the calls: tasks, subscriptions, triggers.
     """
 
     def __init__(
-        self, *, context: ToolContext | None = None, **options: Unpack[RunOptions]
+        self,
+        *,
+        store: str | os.PathLike[str] | Store | None = None,
+        context: ToolContext | None = None,
+        **options: Unpack[RunOptions],
     ) -> None:
         self._loop = KernelLoop()
-        self.background = Background.of(Database.open(None))
+        self.store = _store_of(store, context)
+        self.background = Background.of(
+            self.store.database, conversation_id=self.store.conversation_id
+        )
         if context is None:
-            context = ToolContext(self.background)
+            context = ToolContext(self.background, store=self.store)
         self.runner = ToolRunner(context=context, background=self.background, **options)
+        if self.store.path is not None:
+            self.journal.record(self.runner)
         close_at_exit(self.background, self._loop)
         self._ledger = Ledger(self._drop)
         self._lock = threading.Lock()
@@ -105,6 +121,27 @@ class Toolkit:
     def state(self) -> StateStore:
         """The state that the tools share."""
         return self.context.state
+
+    @property
+    def artifacts(self) -> Artifacts:
+        """Files that tools made, by name and version."""
+        return self.store.artifacts
+
+    @property
+    def memory(self) -> Memory:
+        """Texts to be found again."""
+        return self.store.memory
+
+    @property
+    def journal(self) -> Journal:
+        """Every call of the conversation, as it began and as it ended.
+
+        Raises:
+            UsageError: The toolkit has no file to keep it in.
+        """
+        if self.store.path is None:
+            raise UsageError("this toolkit keeps no journal of its calls: Toolkit(store='work.db')")
+        return Journal.of(self.store.database)
 
     @property
     def inbox(self) -> Inbox:
@@ -306,6 +343,25 @@ class Toolkit:
             views = tuple(self._registries)
         for view in views:
             view.refresh()
+
+
+def _store_of(store: str | os.PathLike[str] | Store | None, context: ToolContext | None) -> Store:
+    """What a toolkit keeps things in.
+
+    Raises:
+        UsageError: It is said twice.
+        StoreError: Its file cannot be used.
+    """
+    if store is not None and context is not None:
+        raise UsageError(
+            "give Toolkit either a store or a context: "
+            "Toolkit(context=ToolContext(store=Store.open('work.db')))"
+        )
+    if isinstance(store, Store):
+        return store
+    if context is not None and context.store is not None:
+        return context.store
+    return Store.open(store)
 
 
 class _Counter:
