@@ -39,6 +39,7 @@ class ProgressChannel:
         self.is_closed = False
         self._deliver = deliver
         self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
         # A call's own would have what a listener prints caught as the call's output.
         self._context = contextvars.copy_context()
         self._items: deque[tuple[Any, bool]] = deque()
@@ -135,7 +136,10 @@ class ProgressChannel:
             _call_soon(woken.get_loop(), None, _set, woken)
 
     def _schedule(self) -> None:
-        if not _call_soon(self._loop, self._context, self._delivered):
+        if threading.get_ident() == self._thread and not self._loop.is_closed():
+            # The loop is awake, since this runs on it: it need not be woken through its socket.
+            self._loop.call_soon(self._delivered, context=self._context)
+        elif not _call_soon(self._loop, self._context, self._delivered):
             self.close()
 
     def _delivered(self) -> None:

@@ -67,17 +67,17 @@ class _Stream:
         self._done: deque[tuple[str, ToolResult]] = deque()
         self._not_taken = 0
         self._running: dict[asyncio.Task[None], Attempt] = {}
-        self._woken = asyncio.Event()
+        self._waits: asyncio.Future[None] | None = None
         self._room = asyncio.Event()
         self._is_interrupted = False
 
     async def results(self) -> AsyncGenerator[Progress | ToolResult, None]:
         self._turn = asyncio.Semaphore(MAX_THREADS)
         if self._follows:
-            self._channel = ProgressChannel(self._woken.set)
+            self._channel = ProgressChannel(self._wake)
         with routed_output():
             feeder = asyncio.create_task(self._feed(), name="reader of a stream of calls")
-            feeder.add_done_callback(lambda _: self._woken.set())
+            feeder.add_done_callback(lambda _: self._wake())
             try:
                 while self._count or self._running or not feeder.done():
                     if self._is_interrupted and not self._count:
@@ -107,13 +107,19 @@ class _Stream:
         return result
 
     async def _something(self) -> None:
-        """Wait until a call has ended or there are no more, or for one heartbeat."""
-        self._woken.clear()
+        """Wait until there is something to yield or nothing more to come, or for one heartbeat."""
+        loop = asyncio.get_running_loop()
+        self._waits = loop.create_future()
+        timer = loop.call_later(HEARTBEAT_SECONDS, self._wake)
         try:
-            async with asyncio.timeout(HEARTBEAT_SECONDS):
-                await self._woken.wait()
-        except TimeoutError:
-            return
+            await self._waits
+        finally:
+            timer.cancel()
+            self._waits = None
+
+    def _wake(self) -> None:
+        if self._waits is not None and not self._waits.done():
+            self._waits.set_result(None)
 
     async def _feed(self) -> None:
         index = 0
@@ -154,7 +160,7 @@ class _Stream:
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         del self._running[task]
-        self._woken.set()
+        self._wake()
         self._room.set()
 
     async def _stop(self, feeder: asyncio.Task[None]) -> None:

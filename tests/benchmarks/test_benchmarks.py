@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import define_speed, run_speed
+from benchmarks import define_speed, progress_speed, run_speed
 from benchmarks.table import Row, text
 
 
@@ -13,6 +13,12 @@ def test_every_comparison_runs_and_stands_in_the_table() -> None:
     lines = text(rows).splitlines()
     assert len(lines) == len(rows) + 1
     assert all(row.work in line for row, line in zip(rows, lines[1:], strict=True))
+
+
+def test_progress_is_measured_too() -> None:
+    rows = progress_speed.rows(1)
+    assert len(rows) == 4
+    assert all(row.ours > 0 and row.theirs > 0 for row in rows)
 
 
 def test_a_row_that_misses_says_so() -> None:
