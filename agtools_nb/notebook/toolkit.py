@@ -27,6 +27,7 @@ from agtools_nb.notebook.live_output import may_show_another_run, show_view, upd
 from agtools_nb.notebook.live_run import LiveRun, ShownRun
 from agtools_nb.notebook.shutdown import close_at_exit
 from agtools_nb.run import Batch, BatchOptions, Call, Journal, RunOptions, ToolRunner
+from agtools_nb.views.activity import ActivityView
 from agtools_nb.views.batch import BatchView
 from agtools_nb.views.form import FormView
 from agtools_nb.views.inspector import InspectorView
@@ -273,6 +274,10 @@ class Toolkit:
     def inspect(self) -> InspectorView:
         """Return a live view of the state: values, and which call changed what and when."""
         return InspectorView(self._loop, self.state, "State")
+
+    def activity(self) -> ActivityView:
+        """Return a live view of running tasks and subscriptions, to be cancelled, and the inbox."""
+        return ActivityView(self._loop, self.background)
 
     def registry(self) -> RegistryView:
         """Return a live view of the tools, as the toolkit itself shows on the last line."""

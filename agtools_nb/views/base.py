@@ -84,6 +84,10 @@ class View(anywidget.AnyWidget):
 
     _view: ClassVar[str] = ""
     _clock: Callable[[], float] = staticmethod(time.monotonic)
+    _cpu: Callable[[], float] = staticmethod(time.thread_time)
+    # The part of the loop's time, and of a processor's, that drawing and sending may take.
+    _share: ClassVar[float] = 0.2
+    _cpu_share: ClassVar[float] = 0.2
 
     # A Layout would be a second comm for every view; CSS does all of our layout.
     layout = traitlets.Any(None, allow_none=True).tag(sync=True)
@@ -181,15 +185,16 @@ class View(anywidget.AnyWidget):
             self._waking = True
             dirty, self._dirty = self._dirty, False
             outbox, self._outbox = self._outbox, []
-        started = self._clock()
+        started, cpu = self._clock(), self._cpu()
         sent = 0
         try:
             sent = self._send_all(dirty, outbox)
         finally:
-            # A large state must not keep the loop busy: drawing takes at most a fifth of its time.
-            ended = self._clock()
+            # A large state must not keep the loop busy.
+            ended, cpu = self._clock(), self._cpu() - cpu
+            pause = max((ended - started) / self._share, cpu / self._cpu_share)
             with self._view_lock:
-                self._next_at = ended + max(sent * MESSAGE_INTERVAL, 4 * (ended - started))
+                self._next_at = max(ended + sent * MESSAGE_INTERVAL, started + pause)
                 self._waking = False
                 more = self._dirty or bool(self._outbox)
             if more:

@@ -20,6 +20,7 @@ OPEN_LIMIT = 400_000
 """Characters of a value that is asked for, and of one that can be edited."""
 
 RECENT_WRITES = 50
+STATIC_WRITES = 20
 SNAPSHOTS_SHOWN = 100
 NAME_LIMIT = 200
 
@@ -35,6 +36,8 @@ class InspectorView(View):
 
     _view: ClassVar[str] = "inspector"
     _time: Callable[[], float] = staticmethod(time.time)
+    # A tool that writes all the time must hardly notice that somebody looks on.
+    _cpu_share: ClassVar[float] = 0.0125
 
     def __init__(self, scheduler: Scheduler, state: StateStore, title: str = "State") -> None:
         self._state = state
@@ -43,6 +46,7 @@ class InspectorView(View):
         self._previews: dict[str, tuple[int, int, Preview]] = {}
         # Kept here too: the store forgets a key's last write after 10,000 others.
         self._last: dict[str, StateWrite] = {}
+        self._recent = 1
         super().__init__(scheduler)
         # The watcher runs under the store's lock on the writer's thread: it only says "dirty".
         self._unwatch = state.watch(lambda write: self.refresh())
@@ -65,7 +69,7 @@ class InspectorView(View):
             "title": self._title,
             "now": self._time(),
             **entries(values, self._last, lambda *one: self._preview(old, *one)),
-            "writes": [write_data(write) for write in reversed(history[-RECENT_WRITES:])],
+            "writes": [write_data(write) for write in reversed(history[-self._recent :])],
             "total_writes": history[-1].seq if history else 0,
             "steps": self._past.bounds(),
             "snapshots": [
@@ -86,6 +90,11 @@ class InspectorView(View):
         self._previews[key] = known
         return known[2]
 
+    def on_recent(self, content: dict[str, Any]) -> None:
+        """The recent writes were opened: from now on more than the last one is sent."""
+        self._recent = RECENT_WRITES
+        self.refresh()
+
     # -- the past ---------------------------------------------------------------------------
 
     def on_look(self, content: dict[str, Any]) -> None:
@@ -98,8 +107,11 @@ class InspectorView(View):
         text, position = content.get("text"), position_of(content)
         if isinstance(text, str) and text:
             asked = {"by": content.get("by"), "at": content.get("at")} if position else {}
+            began = time.thread_time()
             found = self._past.found(text[:NAME_LIMIT], position)
-            self.post({"type": "found", **found, **asked})
+            # A page asks again while writes come, so it must know what that costs.
+            took = time.thread_time() - began
+            self.post({"type": "found", **found, **asked, "took": took})
 
     def on_save(self, content: dict[str, Any]) -> None:
         """The state is to be kept under a name."""
@@ -183,6 +195,7 @@ class InspectorView(View):
     def static_html(self) -> str:
         """Return the values as a table, the recent writes folded below."""
         data = self.snapshot()
+        recent = reversed(self._state.history[-STATIC_WRITES:])
         keys = table(
             ("Key", "Value", "Last written"),
             (
@@ -198,7 +211,7 @@ class InspectorView(View):
             ("Write", "Key", "Value", "By"),
             (
                 (f"#{w['seq']} {w['operation']}", w["key"], w["text"], _by(w))
-                for w in data["writes"][:20]
+                for w in map(write_data, recent)
             ),
         )
         more = data["more_keys"]

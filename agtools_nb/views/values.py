@@ -17,6 +17,8 @@ from agtools_nb.jsonable import MAX_DEPTH, jsonable, safe_repr
 ITEM_COST = 4
 """Characters that a container's item takes at least, for budgeting."""
 
+_PLAIN_DEPTH = 20
+
 
 class Preview(NamedTuple):
     """A value as JSON text.
@@ -32,10 +34,42 @@ class Preview(NamedTuple):
 
 def preview(value: Any, limit: int, *, indent: int | None = None) -> Preview:
     """Return ``value`` as JSON text of about ``limit`` characters at most. Never raises."""
+    if _left(value, limit, 0) > 0:  # most values are: a tenth of the work
+        return Preview(json.dumps(value, ensure_ascii=False, indent=indent), "")
     budget = _Budget(limit)
     shown = budget.cut(value, ())
     text = json.dumps(shown, ensure_ascii=False, indent=indent)
     return Preview(text, "; ".join(budget.notes()))
+
+
+def _left(value: Any, left: int, depth: int) -> int:
+    """Return what a value leaves of a budget; 0 or less if it is large, or no plain JSON."""
+    kind = type(value)
+    if kind is str:
+        return left - len(value) if value.isascii() else 0
+    if value is None or kind is bool:
+        return left - 5
+    if kind is int:
+        return left - 20 if -(10**19) < value < 10**19 else 0
+    if kind is float:
+        return left - 24 if value - value == 0 else 0
+    if depth > _PLAIN_DEPTH or kind not in (dict, list):
+        return 0
+    return _left_by_items(value, left, depth + 1)
+
+
+def _left_by_items(value: dict[Any, Any] | list[Any], left: int, depth: int) -> int:
+    is_dict = isinstance(value, dict)
+    try:
+        for part in value:
+            if is_dict:
+                left = _left(part, left, depth) if type(part) is str else 0
+            left = _left(value[part] if is_dict else part, left - ITEM_COST, depth)
+            if left <= 0:
+                return 0
+    except (RuntimeError, KeyError):  # changed under our hands
+        return 0
+    return left
 
 
 def cut_text(text: str, limit: int) -> Preview:

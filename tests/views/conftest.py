@@ -70,7 +70,8 @@ class Wire:
 def clock(monkeypatch: pytest.MonkeyPatch) -> TurnedClock:
     """The clock of every view of this test."""
     turned = TurnedClock()
-    monkeypatch.setattr(View, "_clock", staticmethod(lambda: turned.now))
+    for name in ("_clock", "_cpu"):
+        monkeypatch.setattr(View, name, staticmethod(lambda: turned.now))
     return turned
 
 

@@ -23,7 +23,7 @@ def edit(say, clock, view, key, text, **more) -> None:
     clock.turn(1)
 
 
-def test_it_shows_values_and_who_wrote_them(clock, state):
+def test_it_shows_values_and_who_wrote_them(clock, state, say):
     state.set("count", 1)
     state.update("count", lambda n: n + 1, call_id="c1", tool_name="bump")
     view = InspectorView(clock, state, "State")
@@ -31,6 +31,9 @@ def test_it_shows_values_and_who_wrote_them(clock, state):
     assert (entry["key"], entry["text"]) == ("count", "2")
     write = entry["write"]
     assert (write["operation"], write["tool"], write["call"]) == ("update", "bump", "c1")
+    assert [one["seq"] for one in view.data["writes"]] == [2]
+    say(view, "recent")
+    clock.turn(1)
     assert [one["seq"] for one in view.data["writes"]] == [2, 1]
     assert view.data["total_writes"] == 2
 

@@ -70,7 +70,12 @@ function render(context) {
   const writes = h("tbody");
   const recent = h(
     "details",
-    { class: "agt-fold" },
+    {
+      class: "agt-fold",
+      on: {
+        toggle: () => recent.open && (view.data().writes ?? []).length < 2 && view.send("recent"),
+      },
+    },
     h("summary", null, h("span", { class: "agt-label" }, "Recent writes"), latest),
     h("div", { class: "agt-scroll", tabindex: "0" }, h("table", { class: "agt-table" }, writes)),
   );
@@ -201,7 +206,7 @@ function render(context) {
     tick();
     const grown = seenSeq >= 0 && data.total_writes !== seenSeq;
     seenSeq = data.total_writes ?? 0;
-    if (grown && snapshots.isComparingNow) snapshots.again();
+    if (grown) snapshots.grown();
   };
 
   /** @type {ReturnType<typeof connect<State>>} */
@@ -230,6 +235,7 @@ function render(context) {
     dispose: () => {
       clearInterval(timer);
       search.dispose();
+      snapshots.dispose();
     },
   });
   const timer = setInterval(tick, 1000);

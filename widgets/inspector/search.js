@@ -7,6 +7,8 @@ import { time, what, who } from "./words.js";
 
 const PAUSE_MS = 150;
 const AGAIN_MS = 1000;
+// A search that goes on by itself takes a small part of the kernel's time.
+const REST_TIMES = 80;
 
 /**
  * @param {{
@@ -120,7 +122,8 @@ export function searchField({ find, changed, go }) {
     /** Further writes came: what was found may be out of date. @param {number} total */
     grown(total) {
       if (!found || found.upto === total || isAsked || timer !== undefined) return;
-      timer = setTimeout(ask, Math.max(0, askedAt + AGAIN_MS - performance.now()));
+      const rest = Math.max(AGAIN_MS, found.took * 1000 * REST_TIMES);
+      timer = setTimeout(ask, Math.max(0, askedAt + rest - performance.now()));
     },
     /** @param {Found} answer */
     take(answer) {

@@ -9,6 +9,7 @@ import { time } from "./words.js";
 
 /** The present, among the choices: those of snapshots are their names in quotes. */
 const NOW = "now";
+const AGAIN_MS = 1000;
 
 /**
  * @param {{
@@ -22,6 +23,8 @@ export function snapshotList({ save, load, forget, compare }) {
   /** @type {Snapshot[]} */
   let snapshots = [];
   let compared = false;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
 
   const name = h("input", {
     class: "agt-input agt-small",
@@ -136,11 +139,16 @@ export function snapshotList({ save, load, forget, compare }) {
       if (text === null) name.value = "";
       name.focus();
     },
-    /** Whether a comparison with the present may be out of date. */
-    get isComparingNow() {
-      return compared && el.open && (before.value === NOW || after.value === NOW);
+    /** Further writes came: a comparison with the present is out of date. */
+    grown() {
+      const withNow = before.value === NOW || after.value === NOW;
+      if (!compared || !el.open || !withNow || timer !== undefined) return;
+      timer = setTimeout(() => {
+        timer = undefined;
+        changed();
+      }, AGAIN_MS);
     },
-    again: () => changed(),
+    dispose: () => clearTimeout(timer),
     /** @param {Changes & { before: string | null, after: string | null }} answer */
     compared(answer) {
       if (answer.before !== nameOf(before.value) || answer.after !== nameOf(after.value)) return;

@@ -81,5 +81,7 @@ export interface Found {
   writes: FoundWrite[];
   more_writes: number;
   is_cut: boolean;
+  /** Seconds that the search took. */
+  took: number;
   upto: number;
 }
