@@ -37,6 +37,7 @@ class BackgroundTask:
         ended_at: The same of its end; ``None`` while it is pending.
         result: What it returned, as JSON; ``None`` unless it is done.
         error: Why it failed; ``None`` unless it did.
+        progress: What it reported last, in one line: ``"3 of 10"``; ``""`` if nothing.
     """
 
     task_id: str
@@ -50,6 +51,7 @@ class BackgroundTask:
     ended_at: float | None = None
     result: Any = None
     error: str | None = None
+    progress: str = ""
 
     @property
     def id(self) -> str:

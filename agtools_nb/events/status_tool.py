@@ -70,6 +70,8 @@ def _answer(task: BackgroundTask, result_of: Callable[[str], Any]) -> dict[str, 
     answer: dict[str, Any] = {"task_id": task.task_id, "status": task.status}
     if task.status == "done":
         answer["result"] = result_of(task.task_id)
+    elif task.is_open and task.progress:
+        answer["progress"] = task.progress
     elif task.error is not None:
         answer["error"] = task.error
     return answer

@@ -8,18 +8,22 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from agtools_nb.calls import ToolResult
+from agtools_nb.context import Progress
 from agtools_nb.context.database import Database
 from agtools_nb.errors import StoreError, ToolError
 from agtools_nb.events.event import Event, as_content, fresh_id, result_event
 from agtools_nb.events.inbox import Inbox
 from agtools_nb.events.records import BackgroundTask, Records, TaskStatus
+from agtools_nb.jsonable import clean_text, shorten
 from agtools_nb.run.work import Work
 
 # How long a cancelled task may clean up before nobody waits for it any more.
 GRACE_SECONDS = 5.0
+LONGEST_LINE = 200
 
 _log = logging.getLogger("agtools_nb")
 
@@ -122,11 +126,19 @@ class Tasks:
 
     async def _run(self, record: BackgroundTask, work: Work) -> None:
         try:
-            result = await work.run()
+            result = await work.run(partial(self._follow, record.task_id))
         except BaseException as error:  # a failure after the start becomes a result, never silence
             _log.exception("task %s failed in the package itself", record.task_id)
             result = ToolResult(record.tool_name, record.call_id, error=str(error), status="error")
         self._finish(record, result)
+
+    def _follow(self, task_id: str, progress: Progress) -> None:
+        current = self.get(task_id)
+        text = progress_line(progress)
+        if current is not None and current.is_open and text:
+            # In memory only: a task may report a thousand times a second.
+            self._records.note(replace(current, progress=text))
+            self._changed()
 
     def _finish(self, record: BackgroundTask, result: ToolResult) -> None:
         kept = self._records.get(record.task_id)
@@ -134,7 +146,11 @@ class Tasks:
             return  # answered for before: the session was closed
         content, error = _outcome(result)
         ended = replace(
-            record, status=status_of(result), ended_at=time.time(), result=content, error=error
+            kept or record,
+            status=status_of(result),
+            ended_at=time.time(),
+            result=content,
+            error=error,
         )
         if record.kind == "long_running":
             self._results[record.task_id] = result
@@ -189,6 +205,16 @@ class Tasks:
             task.cancel()
         if running:
             await asyncio.wait(running.values(), timeout=GRACE_SECONDS)
+
+
+def progress_line(progress: Progress) -> str:
+    """A piece of progress in one line; ``""`` if it says nothing."""
+    lines = clean_text(progress.chunk).strip().splitlines()
+    text = shorten(lines[-1], LONGEST_LINE) if lines else ""
+    if progress.done is None:
+        return text
+    of = "" if progress.total is None else f" of {progress.total:g}"
+    return f"{progress.done:g}{of} {text}".strip()
 
 
 def status_of(result: ToolResult) -> TaskStatus:

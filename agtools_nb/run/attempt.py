@@ -19,31 +19,27 @@ from agtools_nb.arguments import (
     prepare_parsed,
     unchecked,
 )
-from agtools_nb.arguments.nearest import listed, nearest
 from agtools_nb.calls import Status, ToolCall, ToolResult
-from agtools_nb.context import CallProgress, ProgressChannel, ToolContext
+from agtools_nb.context import CallProgress, Progress, ProgressChannel, ToolContext
 from agtools_nb.define import Tool
 from agtools_nb.errors import (
     ArgumentsError,
     CallTimeoutError,
-    ToolError,
     ToolExecutionError,
     UnknownToolError,
     UsageError,
 )
-from agtools_nb.jsonable import brief_repr, shorten
 from agtools_nb.media import split
 from agtools_nb.run.asked import ask_before, check_scopes, is_cancelled, tell_after
 from agtools_nb.run.binding import bound
 from agtools_nb.run.capture import CallOutput, current_output, routed_output
 from agtools_nb.run.invoke import PLAIN, Invocation, RaisedElsewhereError
-from agtools_nb.run.results import result_fault
+from agtools_nb.run.results import check_result
 from agtools_nb.run.setting import Setting
-from agtools_nb.run.words import STOPPED, error_text
+from agtools_nb.run.words import STOPPED, error_text, unknown_text
 from agtools_nb.run.work import Work, WorkKeeper
 
 _log = logging.getLogger("agtools_nb")
-_MOST_TOOLS = 2_000  # characters of the names that are listed where a name is unknown
 
 
 class Attempt:
@@ -191,7 +187,10 @@ class Attempt:
     ) -> ToolResult:
         tool, setting = self.tool, self.setting
         if tool is None or self.refusal is not None:
-            return self.failed("invalid", self.refusal or UnknownToolError(self._unknown()))
+            return self.failed(
+                "invalid",
+                self.refusal or UnknownToolError(unknown_text(str(self._asked.name), self._known)),
+            )
         # What was admitted is what runs, also when it runs beside the conversation.
         prepared = self.prepared or self._prepared(tool, can_explain())
         self.prepared = prepared
@@ -215,7 +214,7 @@ class Attempt:
         if type(value) not in PLAIN:
             value = await self._opened(tool, value)
         if setting.check_results:
-            self._check_result(tool, value)
+            check_result(tool, value)
         return self._result("ok", result=value)
 
     async def _misfit(self, tool: Tool, prepared: Prepared) -> ToolResult:
@@ -270,7 +269,7 @@ class Attempt:
         if type(value) not in PLAIN:
             value = await self._opened(tool, value)
         if self.setting.check_results:
-            self._check_result(tool, value)
+            check_result(tool, value)
         return value
 
     async def _first(self, tool: Tool, starting: Awaitable[Any]) -> Any:
@@ -297,13 +296,27 @@ class Attempt:
         twin._is_work = True
         return twin
 
-    async def run_on(self) -> ToolResult:
-        """Run it beside the conversation, to its result also when it is cancelled."""
+    async def run_on(self, follow: Callable[[Progress], None]) -> ToolResult:
+        """Run it beside the conversation, to its result also when it is cancelled.
+
+        Args:
+            follow: Told of its progress.
+        """
+
+        def pass_on() -> None:
+            for _ in range(len(channel)):
+                follow(channel.take())
+
+        channel = ProgressChannel(pass_on)
+        self.report_to(channel)
         with routed_output():
             try:
                 return await self.run(asyncio.Semaphore(1))
             except asyncio.CancelledError:
                 return await self.told(self.stopped())
+            finally:
+                self.end_progress()
+                pass_on()
 
     async def yielded(self) -> AsyncGenerator[Any, None]:
         """What the function of a subscription yields, caught and bound as in any call."""
@@ -429,27 +442,9 @@ class Attempt:
             self._call_context.progress = self._output.progress
         return bound(tool, values, self._call_context)
 
-    def _check_result(self, tool: Tool, value: Any) -> None:
-        fault = result_fault(tool, value)
-        if fault is not None:
-            raise ToolError(
-                "bad_result",
-                f"{tool.name} ran, but what it returned does not fit its response schema: {fault}. "
-                f"It returned {brief_repr(value)}.",
-                category="author",
-                hint="This is a mistake in the tool, not in the call.",
-            )
-
     async def told(self, result: ToolResult) -> ToolResult:
         """Tell the hooks of a result, and return the one to answer with."""
         return await tell_after(self.setting.after, self.call, result)
-
-    def _unknown(self) -> str:
-        name = str(self._asked.name)
-        close = nearest(name, self._known)
-        remark = f"; did you mean {close!r}?" if close else "."
-        known = listed(name, self._known, _MOST_TOOLS)
-        return f"There is no tool named {shorten(name, 80)!r}{remark} Tools: {known}."
 
     def _result(
         self,

@@ -8,11 +8,29 @@ from typing import Any, get_args, get_origin
 from agtools_nb.arguments import direct_validator, validate
 from agtools_nb.define import Tool
 from agtools_nb.define.annotations import yielded
+from agtools_nb.errors import ToolError
 from agtools_nb.jsonable import brief_repr, clean_text, jsonable, shorten
 from agtools_nb.media import json_part
 
 _KEPT_AS = "_judge of its result"
 _LISTED = (Iterator, Iterable, Generator, AsyncIterator)
+
+
+def check_result(tool: Tool, value: Any) -> None:
+    """Refuse a result that is not what its tool says it returns.
+
+    Raises:
+        ToolError: It is not; for the tool's author.
+    """
+    fault = result_fault(tool, value)
+    if fault is not None:
+        raise ToolError(
+            "bad_result",
+            f"{tool.name} ran, but what it returned does not fit its response schema: {fault}. "
+            f"It returned {brief_repr(value)}.",
+            category="author",
+            hint="This is a mistake in the tool, not in the call.",
+        )
 
 
 def result_fault(tool: Tool, value: Any) -> str | None:

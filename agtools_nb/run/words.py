@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agtools_nb.arguments.nearest import listed, nearest
 from agtools_nb.errors import (
     ArgumentsError,
     CallTimeoutError,
@@ -14,6 +15,7 @@ from agtools_nb.jsonable import clean_text, shorten
 
 ERROR_LIMIT = 8_000  # characters of an exception's text that a model is shown
 _MOST_OF_A_GROUP = 5
+_MOST_TOOLS = 2_000  # characters of the names that are listed where a name is unknown
 STOPPED = "The call was stopped before it finished."
 
 
@@ -57,3 +59,13 @@ def _with_hint(error: ToolError) -> str:
         return str(error.message)
     hint = shorten(str(error.hint), ERROR_LIMIT // 2)
     return f"{shorten(str(error.message), ERROR_LIMIT - len(hint) - 1)} {hint}"
+
+
+def unknown_text(name: str, known: tuple[str, ...]) -> str:
+    """What a model is told that called a tool that is not there."""
+    close = nearest(name, known)
+    remark = f"; did you mean {close!r}?" if close else "."
+    return (
+        f"There is no tool named {shorten(name, 80)!r}{remark} "
+        f"Tools: {listed(name, known, _MOST_TOOLS)}."
+    )

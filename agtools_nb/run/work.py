@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from agtools_nb.calls import ToolCall, ToolResult
+from agtools_nb.context import Progress
 from agtools_nb.define import Tool
 
 
@@ -19,8 +20,9 @@ class Work:
         call: The call, with its id.
         arguments: Its arguments as the tool gets them, as JSON.
         group_id: The same for all calls of a batch: the call's step, if it came with one.
-        run: Runs the function to the call's result; it raises nothing but
-            ``CancelledError``. For everything but subscriptions.
+        run: ``await run(follow)`` runs the function to the call's result, also when it is
+            cancelled, and tells ``follow(progress)`` of its progress. For everything but
+            subscriptions.
         open: Starts a subscription: what its function yields.
     """
 
@@ -28,7 +30,7 @@ class Work:
     call: ToolCall
     arguments: Mapping[str, Any]
     group_id: str
-    run: Callable[[], Awaitable[ToolResult]]
+    run: Callable[[Callable[[Progress], None]], Awaitable[ToolResult]]
     open: Callable[[], AsyncGenerator[Any, None]]
 
 

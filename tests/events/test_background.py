@@ -215,6 +215,39 @@ class TestLongRunning:
 
         run(main)
 
+    def test_it_reports_progress_to_who_asks(self) -> None:
+        async def main() -> None:
+            go, reported = asyncio.Event(), asyncio.Event()
+
+            @tool(long_running=True, capture="progress")
+            async def build(ctx: ToolContext) -> str:
+                """Build."""
+                await ctx.emit_progress("log", "begun\nlinking")
+                await go.wait()
+                go.clear()
+                ctx.report_progress(3, 10, "files")
+                await go.wait()
+                print("done soon")
+                return "built"
+
+            background = Background()
+            background.watch(reported.set)
+            runner = ToolRunner([build], context=ToolContext(), background=background)
+            task_id = (await runner.execute("build"))["task_id"]
+            for expected in ("linking", "3 of 10 files"):
+                while background.tasks[0].progress != expected:
+                    reported.clear()
+                    await asyncio.wait_for(reported.wait(), 10)
+                asked = await runner.execute("check_build", task_id=task_id)
+                assert asked == {"task_id": task_id, "status": "pending", "progress": expected}
+                go.set()
+            asked = await runner.execute("check_build", task_id=task_id, wait=10)
+            assert asked["result"] == "built"
+            assert "progress" not in asked
+            await background.close()
+
+        run(main)
+
     def test_an_unknown_task_is_told_with_those_there_are(self) -> None:
         @tool(long_running=True)
         async def build() -> None:
