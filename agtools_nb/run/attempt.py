@@ -217,6 +217,9 @@ class Attempt:
             check_result(tool, value)
         return self._result("ok", result=value)
 
+    def _unknown(self) -> UnknownToolError:
+        return UnknownToolError(unknown_text(str(self._asked.name), self._known))
+
     async def _misfit(self, tool: Tool, prepared: Prepared) -> ToolResult:
         """The result of a call whose arguments do not fit."""
         if prepared.error is None:
