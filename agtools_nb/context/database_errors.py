@@ -15,6 +15,9 @@ _BUSY, _LOCKED, _READONLY, _IOERR = 5, 6, 8, 10
 _CORRUPT, _FULL, _CANTOPEN, _TOOBIG, _NOTADB = 11, 13, 14, 18, 26
 _FULL_WRITE = 10 | 3 << 8  # SQLITE_IOERR_WRITE: a quota, or a limit of the process
 
+# Python's own finding: all texts were written by it, so the file is at fault.
+_NO_TEXT = "Could not decode to UTF-8"
+
 
 def store_error(error: sqlite3.Error, path: Path | None) -> StoreError:
     """Return the error of this package that stands for one of SQLite's.
@@ -29,7 +32,7 @@ def store_error(error: sqlite3.Error, path: Path | None) -> StoreError:
     primary = code & 0xFF
     if primary in (_BUSY, _LOCKED):
         return in_use(path)
-    if primary in (_CORRUPT, _NOTADB):
+    if primary in (_CORRUPT, _NOTADB) or text.startswith(_NO_TEXT):
         return damaged(path, text)
     if primary == _FULL or code == _FULL_WRITE:
         return StoreError(
