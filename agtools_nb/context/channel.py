@@ -98,6 +98,10 @@ class ProgressChannel:
             self._counted = 0
             self._wake()
 
+    def call_later(self, seconds: float, function: Callable[[], None]) -> None:
+        """Call a function on the loop after so many seconds, unless that is closed."""
+        _call_soon(self._loop, self._context, self._loop.call_later, seconds, function)
+
     def wait(self) -> None:
         """Block until there is room, for at most 100 ms. Call it with the lock held."""
         until = time.monotonic() + WAIT_SECONDS
@@ -156,7 +160,7 @@ def is_on_a_loop() -> bool:
 def _call_soon(
     loop: asyncio.AbstractEventLoop,
     context: contextvars.Context | None,
-    function: Callable[..., None],
+    function: Callable[..., object],
     *args: Any,
 ) -> bool:
     """Have a function called on a loop; ``False`` if that loop is closed."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from agtools_nb.context.channel import ProgressChannel, is_on_a_loop
+from agtools_nb.context.lines import Lines
 from agtools_nb.context.pieces import BAR, CALL_BYTES, CHUNK_BYTES, Piece, cut
 
 MAX_HELD = 32
@@ -88,6 +89,9 @@ class CallProgress:
         tool_name: Name of its tool.
         index: Place of the call in its batch or stream.
         shows_prints: Whether what the tool prints is progress, too.
+
+    Attributes:
+        lines: Takes what the tool prints; ``None`` if that is no progress.
     """
 
     __slots__ = (
@@ -104,7 +108,7 @@ class CallProgress:
         "_seq",
         "_tool_name",
         "_undecided",
-        "shows_prints",
+        "lines",
     )
 
     def __init__(
@@ -115,7 +119,7 @@ class CallProgress:
         index: int,
         shows_prints: bool = False,
     ) -> None:
-        self.shows_prints = shows_prints
+        self.lines = Lines(channel, self.print) if shows_prints else None
         self._channel = channel
         self._call_id = call_id
         self._tool_name = tool_name
@@ -145,6 +149,7 @@ class CallProgress:
         """
         channel = self._channel
         with channel.lock:
+            self._flush()
             allowed = None if self.is_closed else self._allowed(piece)
             if allowed is None or self._offer(allowed):
                 return EMITTED
@@ -171,6 +176,7 @@ class CallProgress:
         before the call's result.
         """
         with self._channel.lock:
+            self._flush()
             if not self.is_closed and (allowed := self._allowed(piece)) is not None:
                 self._held.pop(piece.stream, None)
                 if not self._offer(allowed):
@@ -204,12 +210,18 @@ class CallProgress:
         with channel.lock:
             if self.is_closed:
                 return
+            self._flush()
             self._is_closed = True
             for piece in self._held.values():
                 channel.add(self._event(piece))
             dropped = self._dropped + self._undecided
             if dropped or self._cut:
                 channel.add(self._event(Piece(BAR, _told(dropped, self._cut)), is_marker=True))
+
+    def _flush(self) -> None:
+        """What was printed before comes before."""
+        if self.lines is not None:
+            self.lines.flush()
 
     def _allowed(self, piece: Piece) -> Piece | None:
         """The piece as far as it may go; ``None``, and counted, if nothing of it may."""

@@ -54,8 +54,13 @@ class CallOutput:
                 return
             self._kept().write(stream, text)
         # Not under the lock: there may be no room, and this thread waits.
-        if self.progress is not None and self.progress.shows_prints:
-            self.progress.print(stream, text)
+        if self.progress is not None and self.progress.lines is not None:
+            self.progress.lines.write(stream, text)
+
+    def flush(self) -> None:
+        """Show what was printed, also where its line has not ended."""
+        if self.progress is not None and self.progress.lines is not None:
+            self.progress.lines.flush()
 
     def warn(self, text: str) -> None:
         """Keep a warning; after :meth:`close`, drop it."""
@@ -165,8 +170,11 @@ class _Router(io.TextIOBase):
         return len(text)
 
     def flush(self) -> None:
-        if _open_output() is None:
+        output = _open_output()
+        if output is None:
             self.outside.flush()
+        else:
+            output.flush()
 
     def close(self) -> None:
         """Do nothing: the stream is somebody else's, and the finalizer of the base calls this."""

@@ -101,3 +101,27 @@ def test_a_run_of_the_toolkit_shows_no_stray_widget(kernel: Kernel) -> None:
     views = [data for data in ran.shown if "application/vnd.jupyter.widget-view+json" in data]
     assert len(views) == 1
     assert ran.text == ""
+
+
+@pytest.mark.parametrize("name", ["thread", "on_loop", "talks"])
+def test_the_blocking_twin_passes_progress_on_while_it_waits(kernel: Kernel, name: str) -> None:
+    code = f"""
+from agtools_nb import Toolkit
+tk = Toolkit()
+for made in (thread, on_loop, talks):
+    tk.tool(made)
+seen = []
+class Follower:
+    def call_started(self, *_): ...
+    def call_progress(self, index, progress): seen.append(progress)
+    def call_finished(self, index, result): seen.append(result)
+plain = tk.runner.batch
+def batch(calls, *, observers=(), **options):
+    return plain(calls, observers=(*observers, Follower()), **options)
+tk.runner.batch = batch
+result = tk.call_sync({name!r})
+"""
+    ran = kernel.run(code)
+    assert ran.status == "ok", ran.error
+    assert kernel.value("result.ok and type(seen[-1]) is ToolResult")
+    assert kernel.value("len(seen)") > 2

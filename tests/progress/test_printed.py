@@ -9,6 +9,7 @@ import threading
 from typing import Any
 
 import pytest
+from cases.stepped_loop import run_stepped
 
 from agtools_nb import DefinitionError, StatefulTool, ToolContext, ToolResult, ToolRunner, tool
 from agtools_nb.context.pieces import CALL_BYTES, CHUNK_BYTES
@@ -86,6 +87,57 @@ def test_what_waits_is_joined_to_as_few_pieces_as_it_takes() -> None:
     assert [p.seq for p in progress_of(items)] == list(range(len(progress_of(items))))
     assert len(progress_of(items)) == 5
     assert max(len(chunk) for chunk in chunks(items)) == CHUNK_BYTES
+
+
+def test_a_line_comes_whole_from_a_thread_too() -> None:
+    @tool(capture="progress")
+    def talks() -> None:
+        for n in range(200):
+            print("line", n, sep=" ")
+
+    items = followed(talks)
+    assert texts(items, "stdout") == results_of(items)[0].stdout
+    assert all(chunk.endswith("\n") for chunk in chunks(items))
+
+
+def test_the_beginning_of_a_line_is_not_kept_for_long() -> None:
+    """Dots without an end of line are seen while the tool runs."""
+
+    @tool(capture="progress")
+    async def dots() -> None:
+        for _ in range(3):
+            print(".", end="")
+            await asyncio.sleep(1)
+        print("done", end="")
+
+    async def main() -> list[Any]:
+        loop = asyncio.get_running_loop()
+        runner, start = ToolRunner([dots]), loop.time()
+        items = [
+            (item, loop.time() - start) async for item in runner.stream([("dots",)], progress=True)
+        ]
+        return [(item.chunk, at) for item, at in items if not isinstance(item, ToolResult)]
+
+    found = run_stepped(main())
+    assert [chunk for chunk, _ in found] == [".", ".", ".", "done"]
+    assert [at for _, at in found] == pytest.approx([0.05, 1.05, 2.05, 3.0], abs=0.01)
+
+
+def test_flushed_text_comes_at_once_and_streams_keep_their_order() -> None:
+    @tool(capture="progress")
+    async def mixes(ctx: ToolContext) -> None:
+        print("1%", end="\r", flush=True)
+        ctx.emit_progress("log", "reported")
+        print("2%", end="\r")
+        print("error", end="", file=sys.stderr)
+        ctx.report_progress(2, 100)
+        print("rest", end="")
+
+    items = followed(mixes)
+    assert [(p.stream, p.chunk) for p in progress_of(items)] == [
+        ("stdout", "1%\r"), ("log", "reported"), ("stdout", "2%\r"), ("stderr", "error"),
+        ("progress", ""), ("stdout", "rest"),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("is_async", [True, False])
