@@ -58,7 +58,7 @@ function render(context) {
       if (mode === "done") continue;
       // A saved page may be years old: there only the absolute time says anything.
       if (!live) setText(element, clock(at));
-      else if (mode === "since") setText(element, duration(Math.floor(Math.max(0, now - at))));
+      else if (mode === "since") setText(element, since(Math.floor(Math.max(0, now - at))));
       else setText(element, ago(Math.max(0, now - at)));
     }
   };
@@ -158,3 +158,8 @@ function render(context) {
 }
 
 export default { render };
+
+/** How long something runs, without the parts of a second. @param {number} seconds */
+function since(seconds) {
+  return seconds < 60 ? `${seconds} s` : duration(seconds);
+}

@@ -85,6 +85,7 @@ export function workRow(first, { ask, cancel }) {
     setText(args, work.args);
     setText(text, work.text);
     text.classList.toggle("agt-bad", work.status === "error");
+    text.classList.toggle("agt-mono", work.status === "ok" && work.way === "task");
     took.hidden = work.began === null;
     took.dataset.from = String(work.began ?? 0);
     if (work.began !== null) took.title = `began ${clock(work.began)}`;
@@ -129,7 +130,7 @@ export function eventRow(first, ask) {
   );
   at.dataset.from = String(first.at);
   at.title = clock(first.at);
-  const element = h("div", { class: "agt-item" }, opened.row);
+  const element = h("div", { class: "agt-item agt-event" }, opened.row);
   /** @param {InboxEvent} event */
   const update = (event) => {
     status.className = `agt-status agt-${event.error === null ? event.status : "error"}`;
