@@ -77,6 +77,45 @@ def plan_trip(
     return {"city": city, "days": days, "pace": pace.value, "stops": [stop.place for stop in stops or []]}
 """
 
+# Calls that outlive their answer, and one that says how far it is.
+BESIDE = """
+closed = []
+
+@tk.tool(mode="dispatched")
+async def backup(place: str, seconds: float = 60) -> dict:
+    "Copy everything, beside the calls."
+    await asyncio.sleep(seconds)
+    return {"copied": 1204, "place": place}
+
+@tk.tool
+async def prices(symbol: str = "AGT", seconds: float = 0.2):
+    "Follow a price."
+    try:
+        for n in range(1_000):
+            yield {"symbol": symbol, "price": 100 + n}
+            await asyncio.sleep(seconds)
+    finally:
+        closed.append(symbol)
+
+@tk.tool
+async def download(files: int, seconds: float = 0.05, *, ctx: ToolContext) -> str:
+    "Fetch files one by one."
+    for n in range(files):
+        await ctx.report_progress(n, files, f"part {n}")
+        await ctx.emit_progress("log", f"fetching part {n}\\n")
+        await asyncio.sleep(seconds)
+    await ctx.report_progress(files, files)
+    return f"{files} files"
+
+@tk.tool(capture="progress")
+def build(modules: int, seconds: float = 0.05) -> str:
+    "Print what it compiles."
+    for n in range(modules):
+        print("compiling module", n)
+        time.sleep(seconds)
+    return "built"
+"""
+
 
 def batch(name: str, times: int, **arguments: object) -> str:
     """Return the source of a list of equal calls."""

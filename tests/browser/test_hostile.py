@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -43,6 +44,24 @@ def fails(text: str) -> None:
 def writes(ctx: ToolContext) -> None:
     "Write state."
     ctx.set_state(BAD, {BAD: BAD})
+
+@tk.tool
+async def reports(ctx: ToolContext) -> None:
+    "Report progress."
+    await ctx.report_progress(1, 2, BAD)
+    await ctx.emit_progress(BAD[:60], BAD)
+    await ctx.emit_progress("stdout", BAD)
+    await ctx.emit_progress("stderr", BAD)
+
+@tk.tool(mode="dispatched")
+async def later(text: str) -> dict:
+    "Deliver later."
+    return {BAD: text}
+
+@tk.tool(mode="dispatched")
+async def breaks(text: str) -> None:
+    "Fail later."
+    raise ValueError(text)
 """
 CALLS = """\
 results = await tk.run([
@@ -54,7 +73,14 @@ results = await tk.run([
     ToolCall("fails", {BAD: BAD}),
     ToolCall(BAD, {BAD: BAD}),
     ToolCall("writes"),
+    ToolCall("reports"),
+    ToolCall("later", {"text": BAD}),
+    ToolCall("breaks", {"text": BAD}),
 ])
+_ = tk.state.save(BAD)
+tk.state.set(BAD, [BAD])
+_ = tk.background.send(BAD)
+
 """
 CELLS = [
     SETUP,
@@ -66,6 +92,8 @@ CELLS = [
     "tk.inspect()",
     "results[0]",
     "results[4]",
+    "tk.activity()",
+    "await tk.call('reports')",
 ]
 PLANTED = "#planted, img[src='x'], iframe[srcdoc], svg[onload]"
 
@@ -98,12 +126,25 @@ def test_live_views(open_notebook: Callable[..., NotebookPage]) -> None:
                 tab.click()
         assert_harmless(page.page, f"opened: {CELLS[index]}")
         page.screenshot(f"hostile-{index}", page.cell(index))
+    look_back(page)
     form = page.output(5).locator(".agt")
     form.get_by_role("button", name="Run", exact=True).click()
     page.wait_kernel("form.result is not None", "an outcome")
     assert_harmless(page.page, "the form's outcome")
     expect(page.page.get_by_text("window.owned=1").first).to_be_attached()
     assert not page.watch.errors
+
+
+def look_back(page: NotebookPage) -> None:
+    """The inspector's past, its comparison and its search show hostile text as text, too."""
+    view = page.output(6).locator(".agt")
+    view.get_by_role("button", name="One step back").click()
+    expect(view.get_by_role("status").filter(has_text="After")).to_be_visible()
+    view.get_by_label("Search keys, values and history").fill("onerror")
+    expect(view.get_by_text("found", exact=False).first).to_be_visible()
+    view.get_by_role("button", name=re.compile("^Compare ")).first.click()
+    expect(view.locator(".agt-compared .agt-change").first).to_be_visible()
+    assert_harmless(page.page, "the inspector's past")
 
 
 def test_static_forms(

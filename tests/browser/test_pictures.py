@@ -1,4 +1,4 @@
-"""Pictures of the five views in light and dark, wide and narrow, to be looked at."""
+"""Pictures of the six views in light and dark, wide and narrow, to be looked at."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from browser.lab import NotebookPage
-from browser.scenes import COUNTER, SETUP, TRIP, WAITING
+from browser.scenes import BESIDE, COUNTER, SETUP, TRIP, WAITING
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
@@ -34,6 +34,11 @@ results = await tk.run([
     ToolCall("count", {"by": 5}),
 ])""",
     "inspector": "tk.inspect()",
+    "activity": """\
+_ = await tk.run([("backup", {"place": "attic"}), ("backup", {"place": "cellar", "seconds": 0}), ("prices", {})])
+_ = tk.background.send("Is the backup done?")
+await asyncio.sleep(0.5)
+tk.activity()""",
 }
 WRITES = """\
 tk.state.set("route", {"from": "Oslo", "to": ["Hamar", "Lillehammer"], "km": 184.5, "open": True, "note": None})
@@ -47,7 +52,7 @@ _ = await tk.call("count", by="1")
 def test_pictures(open_notebook: Callable[..., NotebookPage], theme: str, width: int) -> None:
     """Every view is drawn, takes no more width than its cell has, and is photographed."""
     page = open_notebook(
-        [SETUP, TRIP, COUNTER, WAITING, WRITES, *CELLS.values()],
+        [SETUP, TRIP, COUNTER, WAITING + BESIDE, WRITES, *CELLS.values()],
         theme=theme,
         width=width,
         height=2000,
