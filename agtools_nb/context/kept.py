@@ -25,6 +25,12 @@ _FORMS = {
 }
 
 
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+# Within these, a number needs no second look.
+_SAFE_INT = 2**63
+_INFINITY = math.inf
+
+
 class _NotKeptError(Exception):
     """Tells the way back from a value that cannot be kept."""
 
@@ -63,18 +69,30 @@ def json_copy(key: str, value: Any) -> Any:
 
 def dumped(value: Any) -> str:
     """Return the JSON text of what :func:`json_copy` returned, or of a text."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    text = _encode(value)
     try:
-        text.encode()
+        text.isascii() or text.encode()
     except UnicodeEncodeError:  # half of a surrogate pair, as models write sometimes
-        return json.dumps(value, separators=(",", ":"))
+        return json.dumps(value)
     return text
 
 
-def _copied(value: Any, depth: int) -> Any:
+def _is_plain(value: Any) -> bool:
+    """Whether it is kept as it is: most of what is in a list of a thousand."""
     kind = type(value)
-    if value is None or kind is str or kind is bool:
+    return (
+        kind is str
+        or (kind is int and -_SAFE_INT < value < _SAFE_INT)
+        or (kind is float and -_INFINITY < value < _INFINITY)
+        or kind is bool
+        or value is None
+    )
+
+
+def _copied(value: Any, depth: int) -> Any:
+    if _is_plain(value):
         return value
+    kind = type(value)
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, (int, float)):
@@ -118,6 +136,8 @@ def _dict(value: dict[Any, Any], depth: int) -> dict[str, Any]:
 
 
 def _list(value: list[Any] | tuple[Any, ...], depth: int) -> list[Any]:
+    if all(map(_is_plain, value)):
+        return list(value)
     made: list[Any] = []
     for place, item in enumerate(value):
         try:

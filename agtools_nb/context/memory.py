@@ -129,10 +129,12 @@ class Memory:
         expression = _expression(query)
         if not expression:
             return ()
+        # Ranked before the texts are read: a common word may be in all of them.
         rows = self._database.execute(
-            "SELECT memories.id, text, -bm25(memory_words), at, labels FROM memory_words "
-            "JOIN memories ON memories.id = memory_words.rowid "
-            "WHERE memory_words MATCH ? ORDER BY bm25(memory_words), memories.id DESC LIMIT ?",
+            "SELECT id, text, -rank, at, labels FROM memories JOIN ("
+            "SELECT rowid, rank FROM memory_words WHERE memory_words MATCH ? "
+            "ORDER BY rank, rowid DESC LIMIT ?) AS found ON found.rowid = id "
+            "ORDER BY rank, id DESC",
             (expression, limit),
         )
         return tuple(

@@ -63,6 +63,7 @@ ABSENT = _Absent()
 
 
 _CONTAINERS = (dict, list, set, tuple)
+_PLAIN = frozenset((str, int, float, bool, type(None)))
 
 
 def copied(value: Any, memo: dict[int, Any] | None = None) -> Any:
@@ -80,6 +81,8 @@ def copied(value: Any, memo: dict[int, Any] | None = None) -> Any:
     if type(value) is tuple:
         return tuple(copied(item, memo) for item in value)
     new = memo[id(value)] = copy.copy(value)
+    if _PLAIN.issuperset(map(type, new.values() if isinstance(new, dict) else new)):
+        return new  # most are, and of a thousand numbers it is soon told
     if isinstance(new, dict):
         for key, item in new.items():
             if isinstance(item, _CONTAINERS):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks import define_speed, progress_speed, run_speed
+from benchmarks import define_speed, progress_speed, run_speed, store_speed
 from benchmarks.table import text
 
 
@@ -18,6 +18,7 @@ def main() -> None:
     rounds = parser.parse_args().rounds
     rows = [*run_speed.rows(rounds), *define_speed.rows(rounds * 5)]
     rows += progress_speed.rows(rounds)
+    rows += store_speed.rows(rounds)
     rows += run_speed.antigravity_rows(rounds)
     print(text(rows))
 

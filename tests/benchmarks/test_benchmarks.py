@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import define_speed, progress_speed, run_speed
+from benchmarks import define_speed, progress_speed, run_speed, store_speed
 from benchmarks.table import Row, text
 
 
@@ -18,6 +18,12 @@ def test_every_comparison_runs_and_stands_in_the_table() -> None:
 def test_progress_is_measured_too() -> None:
     rows = progress_speed.rows(1)
     assert len(rows) == 4
+    assert all(row.ours > 0 and row.theirs > 0 for row in rows)
+
+
+def test_what_lasts_is_measured_too() -> None:
+    rows = store_speed.rows(1)
+    assert len(rows) == 11
     assert all(row.ours > 0 and row.theirs > 0 for row in rows)
 
 
