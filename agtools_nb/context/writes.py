@@ -81,13 +81,12 @@ def copied(value: Any, memo: dict[int, Any] | None = None) -> Any:
     if type(value) is tuple:
         return tuple(copied(item, memo) for item in value)
     new = memo[id(value)] = copy.copy(value)
-    if _PLAIN.issuperset(map(type, new.values() if isinstance(new, dict) else new)):
-        return new  # most are, and of a thousand numbers it is soon told
-    if isinstance(new, dict):
+    # Most hold nothing that needs a copy, and of a thousand numbers it is soon told.
+    if isinstance(new, dict) and not _PLAIN.issuperset(map(type, new.values())):
         for key, item in new.items():
             if isinstance(item, _CONTAINERS):
                 new[key] = copied(item, memo)
-    elif isinstance(new, list):
+    elif isinstance(new, list) and not _PLAIN.issuperset(map(type, new)):
         for place, item in enumerate(new):
             if isinstance(item, _CONTAINERS):
                 new[place] = copied(item, memo)
