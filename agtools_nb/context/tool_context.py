@@ -58,10 +58,9 @@ class ToolContext:
         store: Where artifacts and memory are; ``None``: nowhere.
         call_id: Id of the running call, ``None`` outside of one.
         tool_name: Name of the running tool, ``None`` outside of one.
-        progress: Where progress of the running call goes, ``None`` if nobody follows it.
     """
 
-    progress: CallProgress | None = None
+    _progress: CallProgress | None = None
 
     def __init__(
         self,
@@ -96,8 +95,12 @@ class ToolContext:
         view.tool_name = tool_name
         view._cancelled = False
         view._held = []
-        view.progress = None
+        view._progress = None
         return view
+
+    def report_to(self, progress: CallProgress | None) -> None:
+        """Send progress of the call there; done by the runner if somebody follows."""
+        self._progress = progress
 
     @property
     def conversation_id(self) -> str | None:
@@ -199,7 +202,7 @@ class ToolContext:
             TypeError: ``chunk`` is neither text nor bytes, or ``stream`` is no text.
         """
         piece = text_piece(stream, chunk)
-        return EMITTED if self.progress is None else self.progress.emit(piece)
+        return EMITTED if self._progress is None else self._progress.emit(piece)
 
     def report_progress(
         self, done: float, total: float | None = None, text: str = "", *, stream: str = BAR
@@ -223,7 +226,7 @@ class ToolContext:
             ValueError: A number is not finite, or below 0.
         """
         piece = bar_piece(stream, done, total, text)
-        return EMITTED if self.progress is None else self.progress.show(piece)
+        return EMITTED if self._progress is None else self._progress.show(piece)
 
     @contextmanager
     def lock(self) -> Iterator[ToolContext]:

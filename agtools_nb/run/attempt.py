@@ -442,7 +442,7 @@ class Attempt:
     def _bound(self, tool: Tool, values: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         if tool.injected and self.setting.context is not None:
             self._call_context = self.setting.context.for_call(self.id, tool.name)
-            self._call_context.progress = self._output.progress
+            self._call_context.report_to(self._output.progress)
         return bound(tool, values, self._call_context)
 
     async def told(self, result: ToolResult) -> ToolResult:

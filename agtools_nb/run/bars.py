@@ -107,14 +107,14 @@ class BarAdapter:
 
     def __init__(self, progress_here: Callable[[], tuple[bool, CallProgress | None]]) -> None:
         self._here = progress_here
-        self._finder = _Finder(self._adapt)
+        self._finder = _Finder(self._imported)
         self._adapted: list[tuple[Any, str, Any, Any]] = []
 
     def enter(self) -> None:
         """Adapt ``tqdm``, or wait for it to be imported."""
         module = sys.modules.get(_STD)
-        if module is not None and hasattr(module, "tqdm"):
-            self._adapt(module)
+        if module is not None:
+            self._imported(module)
         else:
             sys.meta_path.insert(0, self._finder)
 
@@ -127,9 +127,18 @@ class BarAdapter:
             if kind.__dict__.get(name) is ours:
                 setattr(kind, name, before)
 
+    def _imported(self, module: ModuleType) -> None:
+        try:
+            self._adapt(module)
+        except Exception:  # a tqdm of another kind must cost neither its import nor a call
+            _log.exception("bars of this tqdm cannot be shown as progress")
+
     def _adapt(self, module: ModuleType) -> None:
-        kind = module.tqdm
-        if not self._adapted:
+        kind = getattr(module, "tqdm", None)
+        is_known = (
+            isinstance(kind, type) and {"__init__", "__new__", "display"} <= vars(kind).keys()
+        )
+        if is_known and not self._adapted:
             self._replace(kind, "__init__", self._init(kind))
             self._replace(kind, "__new__", staticmethod(self._new(kind)))
 

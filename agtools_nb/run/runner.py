@@ -354,7 +354,7 @@ class ToolRunner:
         self,
         calls: Iterable[Call] | AsyncIterable[Call],
         *,
-        progress: Literal[True],
+        progress: bool,
         max_concurrency: int | None = None,
         timeout: float | None = None,
     ) -> AsyncGenerator[Progress | ToolResult, None]: ...

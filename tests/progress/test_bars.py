@@ -8,16 +8,26 @@ import subprocess
 import sys
 import textwrap
 import threading
+from concurrent.futures import ProcessPoolExecutor
+from types import ModuleType
 from typing import Any
 
+import pandas as pd
 import pytest
 import tqdm as package
 from tqdm import tqdm, trange
 from tqdm.asyncio import tqdm as tqdm_asyncio
+from tqdm.contrib.concurrent import thread_map
 from tqdm.notebook import tqdm as tqdm_notebook
 
 from agtools_nb import ToolRunner, tool
 from progress.following import Follower, chunks, followed, markers, progress_of, results_of
+
+
+@tool
+def adds_up() -> int:
+    return sum(tqdm(range(5)))
+
 
 KINDS = [tqdm, tqdm_asyncio, tqdm_notebook]
 
@@ -403,6 +413,50 @@ def test_without_tqdm_nothing_is_imported() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_in_another_process_a_bar_is_text_as_ever() -> None:
+    with ProcessPoolExecutor(1) as pool:
+        items = followed(adds_up, executor=pool)
+    [result] = items
+    assert (result.result, result.stdout) == (10, "")
+    assert "5/5" in result.stderr
+
+
+def test_a_map_over_threads_has_one_bar() -> None:
+    @tool
+    def maps() -> list[int]:
+        return thread_map(abs, [-1, -2, -3], max_workers=2, mininterval=0, miniters=1)
+
+    items = followed(maps)
+    assert results_of(items)[0].result == [1, 2, 3]
+    assert bars(items) == [("progress", n, 3, "") for n in range(4)]
+
+
+def test_pandas_shows_its_bar() -> None:
+    @tool
+    def applies() -> int:
+        tqdm.pandas(desc="rows", mininterval=0, miniters=1)
+        return int(pd.Series([1, 2, 3]).progress_apply(abs).sum())
+
+    items = followed(applies)
+    assert results_of(items)[0].result == 6
+    assert bars(items)[-1] == ("progress", 3, 3, "rows")
+
+
+@pytest.mark.parametrize(
+    "other", ["tqdm = None", "tqdm = len", "class tqdm: pass", "pass", "class tqdm(dict): pass"]
+)
+def test_another_tqdm_is_left_alone(other: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("tqdm.std")
+    exec(other, module.__dict__)
+    monkeypatch.setitem(sys.modules, "tqdm.std", module)
+
+    @tool
+    def works() -> int:
+        return 1
+
+    assert results_of(followed(works))[0].result == 1
 
 
 def test_the_package_that_is_tested_is_the_real_one() -> None:
