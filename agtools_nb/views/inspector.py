@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from agtools_nb.context import StateStore, StateWrite
+from agtools_nb.context import StateStore
 from agtools_nb.jsonable import shorten
 from agtools_nb.views.base import Scheduler, View
 from agtools_nb.views.markup import code, details, plural, table, tag, text_table
-from agtools_nb.views.state_data import changes_between, entries, note_writes, write_data
+from agtools_nb.views.state_data import changes_between, entries, write_data
 from agtools_nb.views.state_past import Past, position_of
 from agtools_nb.views.values import Preview, preview
 
@@ -44,8 +44,6 @@ class InspectorView(View):
         self._past = Past(state)
         self._title = title
         self._previews: dict[str, tuple[int, int, Preview]] = {}
-        # Kept here too: the store forgets a key's last write after 10,000 others.
-        self._last: dict[str, StateWrite] = {}
         self._recent = 1
         super().__init__(scheduler)
         # The watcher runs under the store's lock on the writer's thread: it only says "dirty".
@@ -60,15 +58,13 @@ class InspectorView(View):
 
     def snapshot(self) -> dict[str, Any]:
         """Return keys in their order, values as JSON text, and the newest writes first."""
-        # Under no lock: a tool may hold the store for long, and the loop must not wait for it.
-        history = self._state.history
+        history = self._past.take()
         values = self._state.snapshot()
-        note_writes(self._last, self._past.take(history))
         old, self._previews = self._previews, {}
         return {
             "title": self._title,
             "now": self._time(),
-            **entries(values, self._last, lambda *one: self._preview(old, *one)),
+            **entries(values, self._past.last, lambda *one: self._preview(old, *one)),
             "writes": [write_data(write) for write in reversed(history[-self._recent :])],
             "total_writes": history[-1].seq if history else 0,
             "steps": self._past.bounds(),
@@ -82,7 +78,7 @@ class InspectorView(View):
         self, old: Mapping[str, tuple[int, int, Preview]], key: str, value: Any, room: int
     ) -> Preview:
         """Return the value as text, from the last time if it was not written since."""
-        write = self._last.get(key)
+        write = self._past.last.get(key)
         seq = write.seq if write is not None else 0
         known = old.get(key)
         if known is None or known[:2] != (seq, room):

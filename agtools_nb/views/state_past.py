@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from agtools_nb.context import StateStore, StateWrite
+from agtools_nb.errors import UsageError
 from agtools_nb.views.state_data import changes_between, entries, note_writes, write_data
 from agtools_nb.views.state_search import Search
 from agtools_nb.views.steps import By, Span, Steps
@@ -40,15 +41,23 @@ class Past:
 
     Args:
         state: The store.
+
+    Attributes:
+        last: The last write of each key, up to the history that was taken last. Kept here,
+            because the store forgets a write after 10,000 others.
     """
 
     def __init__(self, state: StateStore) -> None:
+        self.last: dict[str, StateWrite] = {}
         self._state = state
         self._steps = Steps()
 
-    def take(self, history: tuple[StateWrite, ...]) -> tuple[StateWrite, ...]:
-        """Bring the steps up to date, and return the writes that are new."""
-        return self._steps.take(history)
+    def take(self) -> tuple[StateWrite, ...]:
+        """Return the history, after bringing steps and last writes up to date with it."""
+        # Under no lock: a tool may hold the store for long, and the loop must not wait for it.
+        history = self._state.history
+        note_writes(self.last, self._steps.take(history))
+        return history
 
     def bounds(self) -> dict[str, tuple[int, int]]:
         """Return the numbers of the first and the last step, for each kind of step."""
@@ -56,8 +65,7 @@ class Past:
 
     def moment(self, asked: Position) -> dict[str, Any]:
         """Return the state as it was after a step, and what the step had changed."""
-        history, span = self._at(asked)
-        values = self._state.at(self._seq(span))
+        history, span, values = self._at(asked)
         before = values if span is None else self._state.at(span.first - 1)
         writes = [] if span is None else [w for w in history if span.first <= w.seq <= span.last]
         return {
@@ -77,11 +85,10 @@ class Past:
     def found(self, text: str, asked: Position | None) -> dict[str, Any]:
         """Return what holds a text: keys and values of the state as it is or was, and writes."""
         if asked is None:
-            history, values = self._state.history, self._state.snapshot()
-            last = _writers(history, history[-1].seq if history else 0)
+            history, values, last = self.take(), self._state.snapshot(), self.last
         else:
-            history, span = self._at(asked)
-            values, last = self._state.at(self._seq(span)), _writers(history, self._seq(span))
+            history, span, values = self._at(asked)
+            last = _writers(history, self._seq(span))
         search = Search(text)
         places = {key: search.places({key: value}) for key, value in values.items()}
         state = entries({key: values[key] for key, found in places.items() if found}, last)
@@ -97,8 +104,16 @@ class Past:
             "upto": history[-1].seq if history else 0,
         }
 
-    def _at(self, asked: Position) -> tuple[tuple[StateWrite, ...], Span | None]:
-        return self._state.history, self._steps.span(asked.by, asked.at)
+    def _at(self, asked: Position) -> tuple[tuple[StateWrite, ...], Span | None, dict[str, Any]]:
+        """The history, the step that stands nearest to what was asked, and the state after it."""
+        history = self.take()
+        span = self._steps.span(asked.by, asked.at)
+        try:
+            return history, span, self._state.at(self._seq(span))
+        except UsageError:  # writes came meanwhile, and that one is no longer kept
+            history = self.take()
+            span = self._steps.span(asked.by, asked.at)
+            return history, span, self._state.at(self._seq(span))
 
     def _seq(self, span: Span | None) -> int:
         return self._steps.first_write - 1 if span is None else span.last

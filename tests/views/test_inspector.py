@@ -72,10 +72,10 @@ def test_deleting_and_resetting_forget_who_wrote(clock, state):
     state.set("b", 1)
     state.delete("a")
     clock.turn(1)
-    assert set(view._last) == {"b"}
+    assert set(view._past.last) == {"b"}
     state.reset()
     clock.turn(1)
-    assert view._last == {}
+    assert view._past.last == {}
     assert view.data["writes"][0]["operation"] == "reset"
 
 

@@ -112,6 +112,29 @@ def test_the_oldest_step_is_the_oldest_that_the_store_has_kept(clock, wire, say)
     assert values(wire.custom[-1]) == {"n": "509"}
 
 
+def test_a_step_that_is_given_up_meanwhile_is_taken_as_the_oldest(clock, wire, say, monkeypatch):
+    """A tool writes on, on another thread, while the page looks at the oldest step."""
+    store = StateStore()
+    for n in range(HISTORY_LIMIT + 10):
+        store.set("n", n)
+    view = InspectorView(clock, store)
+    real, asked = store.at, []
+
+    def at(seq):
+        if not asked:
+            for n in range(2_000):
+                store.set("n", n)
+        asked.append(seq)
+        return real(seq)
+
+    monkeypatch.setattr(store, "at", at)
+    say(view, "look", by="write", at=0)
+    clock.turn(1)
+    (answer,) = [message for message in wire.custom if message["type"] == "moment"]
+    assert len(set(asked)) == 2
+    assert values(answer) == {"n": "2009"}
+
+
 @given(st.lists(st.sampled_from([None, "a", "b"]), max_size=30), st.integers(1, 40))
 def test_steps_taken_in_pieces_are_those_taken_at_once(calls, piece):
     """However often the history is looked at, each write stands in exactly one step of its call."""

@@ -6,6 +6,9 @@ import { clock, plural } from "../lib/format.js";
 import { changeList } from "./changes.js";
 import { who } from "./words.js";
 
+// An answer that has not come by then never will: asking it failed in Python, which says so.
+const PATIENCE_MS = 3000;
+
 /**
  * @param {{
  *   look: (by: By, at: number) => void,
@@ -19,6 +22,7 @@ export function historyBar({ look, left }) {
   let wanted = null;
   /** @type {number | null} what was asked for and has not come */
   let asked = null;
+  let askedAt = 0;
   let [first, last] = [1, 0];
   /** @type {Moment | null} */
   let moment = null;
@@ -94,8 +98,10 @@ export function historyBar({ look, left }) {
 
   // One question at a time: a slider that is dragged moves much faster than answers come.
   const ask = () => {
-    if (wanted === null || asked !== null) return;
+    const isOpen = asked !== null && performance.now() - askedAt < PATIENCE_MS;
+    if (wanted === null || isOpen) return;
     asked = wanted;
+    askedAt = performance.now();
     look(by, wanted);
   };
 

@@ -21,7 +21,7 @@ function writeRow(write) {
     "tr",
     { title: about(write) },
     h("td", { class: "agt-quiet agt-seq" }, `#${write.seq}`),
-    h("td", { class: "agt-mono" }, write.key || "all keys"),
+    h("td", { class: "agt-mono agt-cut" }, write.key || "all keys"),
     h("td", { class: "agt-mono agt-cut" }, what(write)),
     h("td", { class: "agt-who" }, who(write)),
     h("td", { class: "agt-quiet agt-mono agt-cut agt-callid" }, write.call ?? ""),
