@@ -113,7 +113,7 @@ async def main():
     measured.append(measure())
     print(json.dumps({
         "kibibytes": max(measured) - base[0], "seconds": seconds, "items": len(items),
-        "markers": sum(marker for _, marker in items), 
+        "markers": sum(marker for _, marker in items),
         "slow": sum(wait > 0.09 for wait in waits),
     }))
 
