@@ -37,6 +37,7 @@ class InspectorView(View):
     _view: ClassVar[str] = "inspector"
     _time: Callable[[], float] = staticmethod(time.time)
     # A tool that writes all the time must hardly notice that somebody looks on.
+    _share: ClassVar[float] = 0.04
     _cpu_share: ClassVar[float] = 0.0125
 
     def __init__(self, scheduler: Scheduler, state: StateStore, title: str = "State") -> None:

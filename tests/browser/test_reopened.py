@@ -22,8 +22,9 @@ CELLS = [
     "tk.form('plan_trip', city='Oslo')",
     "_ = await tk.run([('count', {'by': 41}), ('count', {'by': '1'})])",
     "tk.inspect()",
+    "tk.activity()",
 ]
-VIEWS = range(3, 8)
+VIEWS = range(3, 9)
 
 
 def test_each_view_is_one_thing_to_see(open_notebook: Any) -> None:
