@@ -94,22 +94,17 @@ class CallProgress:
         lines: Takes what the tool prints; ``None`` if that is no progress.
     """
 
-    __slots__ = (
-        "_bars",
-        "_call_id",
-        "_channel",
-        "_cut",
-        "_dropped",
-        "_held",
-        "_index",
-        "_is_closed",
-        "_offered",
-        "_printed",
-        "_seq",
-        "_tool_name",
-        "_undecided",
-        "lines",
-    )
+    # Most calls report nothing, and leave it at these.
+    lines: Lines | None = None
+    _seq = 0
+    _offered = 0
+    _dropped = 0
+    _cut = 0
+    # Pieces for which there was no room and of which nothing is known yet. One that is
+    # never awaited stays here, and is dropped with the others at the end.
+    _undecided = 0
+    _printed: Progress | None = None
+    _is_closed = False
 
     def __init__(
         self,
@@ -119,22 +114,14 @@ class CallProgress:
         index: int,
         shows_prints: bool = False,
     ) -> None:
-        self.lines = Lines(channel, self.print) if shows_prints else None
         self._channel = channel
         self._call_id = call_id
         self._tool_name = tool_name
         self._index = index
-        self._seq = 0
-        self._offered = 0
-        self._dropped = 0
-        self._cut = 0
-        # Pieces for which there was no room and of which nothing is known yet. One that is
-        # never awaited stays here, and is dropped with the others at the end.
-        self._undecided = 0
-        self._printed: Progress | None = None
         self._held: dict[str, Piece] = {}
         self._bars: dict[int, weakref.ref[_Bar]] = {}
-        self._is_closed = False
+        if shows_prints:
+            self.lines = Lines(channel, self.print)
 
     @property
     def is_closed(self) -> bool:
@@ -208,10 +195,12 @@ class CallProgress:
         """The call has its result. What was dropped of its progress is said now, once."""
         channel = self._channel
         with channel.lock:
-            if self.is_closed:
+            if self._is_closed:
                 return
             self._flush()
             self._is_closed = True
+            if channel.is_closed:
+                return
             for piece in self._held.values():
                 channel.add(self._event(piece))
             dropped = self._dropped + self._undecided

@@ -209,7 +209,8 @@ class Batch:
         self.results[index] = result
         if self._channel is not None:
             self.attempts[index].end_progress()
-            self._pass_on()
+            if len(self._channel):
+                self._pass_on()
         if self.attempts[index].is_interrupted:
             self.stop()
         for observer in self._observers:
