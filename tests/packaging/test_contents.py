@@ -13,7 +13,7 @@ from venvs import tracked_files
 
 pytestmark = pytest.mark.packaging
 
-VIEWS = ("registry", "card", "form", "batch", "inspector")
+VIEWS = ("registry", "card", "form", "batch", "inspector", "activity")
 STATIC = {f"{view}.{suffix}" for view in VIEWS for suffix in ("js", "css")}
 
 
@@ -57,7 +57,7 @@ def test_wheel_holds_nothing_else(in_wheel: set[str]) -> None:
         == []
     )
     unwanted = re.compile(
-        r"node_modules|(^|/)tests?/|widgets/|\.pyc$|\.ipynb_checkpoints|\.venv|artifacts|package.*\.json$"
+        r"node_modules|(^|/)tests?/|widgets/|\.pyc$|\.ipynb_checkpoints|\.venv|(^|/)artifacts/|package.*\.json$"
     )
     assert sorted(filter(unwanted.search, in_wheel)) == []
 

@@ -66,6 +66,8 @@ export function outputBlock() {
     tabindex: "0",
     "aria-label": "Output",
     role: "log",
+    // Read out line by line, a flood of output would drown everything else.
+    "aria-live": "off",
   });
   /** @type {Piece[]} */
   let pieces = [];

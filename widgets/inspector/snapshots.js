@@ -45,7 +45,7 @@ export function snapshotList({ save, load, forget, compare }) {
   const rows = h("tbody");
   const before = chooser("Compare", () => changed());
   const after = chooser("with", () => changed());
-  const result = h("div", { class: "agt-compared", role: "status" });
+  const result = h("div", { class: "agt-compared", role: "group", "aria-label": "Differences" });
   const comparing = h(
     "div",
     { class: "agt-comparing" },
