@@ -176,17 +176,18 @@ def test_a_transaction_holds_for_memory_and_file(path: Path) -> None:
     heard: list[Any] = []
     state.watch(lambda write: heard.append(write.after))
 
-    def fail(error: BaseException) -> None:
+    def fail(error: BaseException, *, saves: bool = False) -> None:
         with database.transaction():
+            if saves:
+                state.save("s")
             state.set("a", 2)
             state.set("b", 2)
-            state.save("s")
             assert state.snapshot() == {"a": 2, "b": 2}
             raise error
 
-    for error in (ValueError("no"), KeyboardInterrupt()):
+    for error, saves in ((ValueError("no"), False), (KeyboardInterrupt(), True)):
         with pytest.raises(type(error)):
-            fail(error)
+            fail(error, saves=saves)
         assert (state.snapshot(), len(state.history), state.snapshots) == ({"a": 1}, 1, ())
     with database.transaction():
         state.set("a", 3)
@@ -257,6 +258,32 @@ def test_old_writes_are_given_up_in_the_file_too(path: Path) -> None:
     assert found.at(first) == state.at(first)
     found.set("k0", "new")
     assert again(path).history[-1].seq == 11_504
+
+
+def give_up_all_but_the_last(state: DurableState) -> None:
+    """As happens after many writes."""
+    state._history.give_up(len(state.history) - 1)
+    state._give_up_oldest()
+
+
+def test_what_was_deleted_long_ago_does_not_come_back(path: Path) -> None:
+    state = again(path)
+    for key in ("a", "b", "c"):
+        state.set(key, 1)
+    state.set("last", 1)
+    give_up_all_but_the_last(state)
+    state.delete("a")
+    state.delete("b")
+    state.set("b", 2)
+    state.set("last", 2)
+    give_up_all_but_the_last(state)
+    found = again(path)
+    assert list(found.snapshot().items()) == [("c", 1), ("last", 2), ("b", 2)]
+    found.reset()
+    found.set("d", 4)
+    found.set("last", 3)
+    give_up_all_but_the_last(found)
+    assert list(again(path).snapshot().items()) == [("d", 4), ("last", 3)]
 
 
 def test_large_writes_are_given_up_sooner(path: Path, monkeypatch: Any) -> None:
@@ -389,12 +416,13 @@ class LikeADict(RuleBasedStateMachine):
         with pytest.raises(StateValueError):
             self.state.set(key, {"bad": object()})
 
-    @rule(key=keys, value=json_values)
-    def undo(self, key: str, value: Any) -> None:
+    @rule(key=keys, value=json_values, saves=st.booleans())
+    def undo(self, key: str, value: Any, saves: bool) -> None:
         def fail() -> None:
             with self.store.database.transaction():
                 self.state.set(key, value)
-                self.state.save("z")
+                if saves:
+                    self.state.save("z")
                 self.state.reset()
                 raise ZeroDivisionError
 
