@@ -211,12 +211,17 @@ class InspectorView(View):
                 for w in map(write_data, recent)
             ),
         )
+        saved = table(
+            ("Snapshot", "Keys", "Saved"),
+            ((one["name"], str(one["keys"]), _time_of(one["at"])) for one in data["snapshots"]),
+        )
         more = data["more_keys"]
         return tag(
             "div",
             tag("p", tag("strong", data["title"]), " · ", _counts(data)),
             keys or tag("p", "No state yet."),
             tag("p", f"and {plural(more, 'more key')}") if more else None,
+            details("Snapshots", saved) if saved else None,
             details("Recent writes", writes) if writes else None,
         )
 
@@ -268,9 +273,11 @@ def _by(write: dict[str, Any] | None) -> str:
     """Who wrote and when; not how long ago, because a file is read much later."""
     if write is None:
         return ""
-    at = dt.datetime.fromtimestamp(write["at"], dt.UTC)
-    who = write["tool"] or "no tool"
-    return f"{write['operation']} by {who}, {at:%Y-%m-%d %H:%M:%S} UTC"
+    return f"{write['operation']} by {write['tool'] or 'no tool'}, {_time_of(write['at'])}"
+
+
+def _time_of(at: float) -> str:
+    return f"{dt.datetime.fromtimestamp(at, dt.UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _counts(data: dict[str, Any]) -> str:

@@ -34,8 +34,10 @@ class Preview(NamedTuple):
 
 def preview(value: Any, limit: int, *, indent: int | None = None) -> Preview:
     """Return ``value`` as JSON text of about ``limit`` characters at most. Never raises."""
-    if _left(value, limit, 0) > 0:  # most values are: a tenth of the work
-        return Preview(json.dumps(value, ensure_ascii=False, indent=indent), "")
+    # Most values are small and plain: a tenth of the work. One may change under our hands.
+    with contextlib.suppress(Exception):
+        if _left(value, limit, 0) > 0:
+            return Preview(json.dumps(value, ensure_ascii=False, indent=indent), "")
     budget = _Budget(limit)
     shown = budget.cut(value, ())
     text = json.dumps(shown, ensure_ascii=False, indent=indent)
@@ -60,15 +62,12 @@ def _left(value: Any, left: int, depth: int) -> int:
 
 def _left_by_items(value: dict[Any, Any] | list[Any], left: int, depth: int) -> int:
     is_dict = isinstance(value, dict)
-    try:
-        for part in value:
-            if is_dict:
-                left = _left(part, left, depth) if type(part) is str else 0
-            left = _left(value[part] if is_dict else part, left - ITEM_COST, depth)
-            if left <= 0:
-                return 0
-    except (RuntimeError, KeyError):  # changed under our hands
-        return 0
+    for part in value:
+        if is_dict:
+            left = _left(part, left, depth) if type(part) is str else 0
+        left = _left(value[part] if is_dict else part, left - ITEM_COST, depth)
+        if left <= 0:
+            return 0
     return left
 
 

@@ -251,6 +251,14 @@ def test_a_snapshot_needs_a_name_of_bounded_length(clock, wire, say, state, name
     assert view.data["snapshots"] == []
 
 
+def test_the_static_form_lists_the_snapshots(clock, state):
+    state.save("<b>before</b>")
+    html = InspectorView(clock, state).static_html()
+    assert "&lt;b&gt;before" in html
+    assert "Snapshots" in html
+    assert "Snapshots" not in InspectorView(clock, StateStore()).static_html()
+
+
 @pytest.mark.parametrize("names", [("gone", None), (3, None), (None, [1])])
 def test_what_is_no_snapshot_is_not_compared(clock, wire, say, state, names):
     view = InspectorView(clock, state)

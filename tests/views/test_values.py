@@ -9,9 +9,17 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agtools_nb.jsonable import json_text
+from agtools_nb.views import values
 from agtools_nb.views.values import cut_text, preview
+
+plain = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
 
 
 @pytest.mark.parametrize(
@@ -93,3 +101,11 @@ def test_a_value_that_fails_to_be_read_is_named():
 def test_cut_text_counts():
     assert cut_text("abc", 3) == ("abc", "")
     assert cut_text("a" * 2_000, 1_000).note == "first 1,000 of 2,000 characters"
+
+
+@given(plain, st.integers(0, 300), st.sampled_from([None, 2]))
+def test_the_short_way_for_small_values_says_what_the_long_way_says(value, limit, indent):
+    short = preview(value, limit, indent=indent)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(values, "_left", lambda *args: 0)
+        assert preview(value, limit, indent=indent) == short
