@@ -60,6 +60,8 @@ def work_row(one: Work) -> dict[str, Any]:
         row |= {"kind": _KINDS[one.kind], "ended": one.ended_at}
         if one.status == "done":
             row["text"] = _brief(one.result)
+        elif one.is_open:
+            row["text"] = one.progress
     elif isinstance(one, Subscription):
         row |= {"events": one.events, "last": one.last_at}
         row["text"] = one.error or plural(one.events, "event")

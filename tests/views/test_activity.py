@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agtools_nb import ToolRunner, tool
+from agtools_nb import ToolContext, ToolRunner, tool
 from agtools_nb.events import Background, Event, every
 from agtools_nb.views import activity
 from agtools_nb.views.activity import ActivityView
@@ -155,6 +155,25 @@ def test_what_is_not_there_is_neither_opened_nor_cancelled(clock, wire, say, con
         clock.turn(1)
         assert wire.custom == []
         assert len(session.rows("running")) == 1
+
+    in_a_session(clock, scenario)
+
+
+def test_a_task_that_runs_says_how_far_it_is(clock: Any) -> None:
+    @tool(long_running=True)
+    async def bake(ctx: ToolContext) -> None:
+        """Bake."""
+        ctx.report_progress(3, 10, "<b>cakes</b>")
+        await asyncio.Event().wait()
+
+    async def scenario(session: Session) -> None:
+        session.runner.set_context(ToolContext())
+        session.runner.register(bake)
+        await session.runner.execute("bake")
+        await session.settled(lambda: bool(session.background.tasks[0].progress))
+        [row] = session.rows("running")
+        assert row["text"] == "3 of 10 <b>cakes</b>"
+        assert "<b>" not in session.view.static_html()
 
     in_a_session(clock, scenario)
 
