@@ -178,15 +178,17 @@ class Database:
         For what is kept in memory beside the file; the latest is called first, equal ones once.
         Outside of a transaction nothing happens: each statement is kept or fails alone.
         """
-        if self._level:
-            self._undo.append(undo)
+        with self.lock:
+            if self._level:
+                self._undo.append(undo)
 
     def on_commit(self, tell: Callable[[], object]) -> None:
         """Call ``tell()`` once what was written is kept: at once, outside of a transaction."""
-        if self._level:
-            self._news.append(tell)
-        else:
-            self._call([tell])
+        with self.lock:
+            if self._level:
+                self._news.append(tell)
+            else:
+                self._call([tell])
 
     def part(self, name: str, build: Callable[[], T]) -> T:
         """Return this database's one component of that name, built when first asked for.

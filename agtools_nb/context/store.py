@@ -66,9 +66,9 @@ class Store:
     @classmethod
     def _of(cls, database: Database) -> Store:
         made = cls(database)
-        # What is wrong with their tables shows now, and not in the middle of a call.
-        assert made.artifacts is not None
-        assert made.memory is not None
+        for part in ("artifacts", "memory"):
+            # What is wrong with its tables shows now, and not in the middle of a call.
+            getattr(made, part)
         return made
 
     @property

@@ -133,6 +133,19 @@ def test_two_hundred_kills_lose_nothing_that_was_acknowledged(
     figure("writes acknowledged by processes that were killed", sum(last.values()))
 
 
+def test_killed_while_the_file_is_made(writer: Writer, tmp_path: Path) -> None:
+    choose = random.Random(8)
+    sizes = Counter[bool]()
+    for n in range(60):
+        path = tmp_path / f"{n}.db"
+        acknowledged = killed_after(writer, path, choose.uniform(0.0, 0.03), opened=False)
+        sizes[path.exists() and path.stat().st_size > 0] += 1
+        found = writer.found(path, "close")
+        assert found.pop("wrong") == []
+        assert all(found[kind] >= count for kind, count in acknowledged.items())
+    assert sizes[True] > 5
+
+
 def test_two_processes_on_one_file_lose_nothing(writer: Writer, tmp_path: Path) -> None:
     path = tmp_path / "work.db"
     child = writer.order("write", path)

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.pythons
 Record = Callable[[str, object], None]
 Outcomes = dict[str, "Future[tuple[Path, int]]"]
 
-ROOMS = ("tests/core", "tests/cases")
+ROOMS = ("tests/core", "tests/cases", "tests/context")
 LOWEST = (3, 11)
 EXAMPLES = "10"
 MOST_SECONDS = 900
