@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import threading
 from typing import Any
 
@@ -330,8 +332,6 @@ def _typed(value: Any) -> Any:
 
 
 def _carried_out(state: Any, found: tuple[StateChange, ...]) -> Any:
-    import copy
-
     made = copy.deepcopy(state)
     # From the back: of a list, the last items go first.
     for change in reversed(found):
@@ -353,3 +353,8 @@ def _place(state: Any, pointer: str) -> tuple[Any, Any]:
     for step in steps[:-1]:
         state = state[int(step) if isinstance(state, list) else step]
     return state, int(steps[-1]) if isinstance(state, list) else steps[-1]
+
+
+def test_absent_is_one_object_also_when_it_was_pickled_or_copied() -> None:
+    assert pickle.loads(pickle.dumps(ABSENT)) is ABSENT
+    assert copy.deepcopy({"a": [ABSENT]})["a"][0] is ABSENT
