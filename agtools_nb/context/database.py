@@ -54,6 +54,7 @@ class Database:
         self._undo: list[Callable[[], object]] = []
         self._news: list[Callable[[], object]] = []
         self._parts: dict[str, Any] = {}
+        self._closed_listeners: list[Callable[[], object]] = []
         self._process = os.getpid()
         self._connection: sqlite3.Connection | None = self._connected()
 
@@ -112,6 +113,26 @@ class Database:
             finally:
                 if self._file is not None:
                     self._file.close()
+        # Without the locks: who hears of it may take others.
+        self._call(_taken(self._closed_listeners))
+
+    def on_close(self, listener: Callable[[], object]) -> Callable[[], None]:
+        """Call ``listener()`` once this is closed; at once, if it is closed already.
+
+        It runs on the thread that closes. Returns a function that ends it.
+        """
+        with self.lock:
+            is_open = self.is_open
+            if is_open:
+                self._closed_listeners.append(listener)
+        if not is_open:
+            self._call([listener])
+
+        def stop() -> None:
+            with contextlib.suppress(ValueError):
+                self._closed_listeners.remove(listener)
+
+        return stop
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Run one statement and return its rows. What it writes is kept once this returns.

@@ -95,6 +95,22 @@ def test_a_closed_store_says_so(tmp_path: Path) -> None:
         assert e.value.reason == "closed"
 
 
+def test_who_asked_hears_that_it_was_closed(tmp_path: Path) -> None:
+    database = Database.open(tmp_path / "work.db")
+    heard: list[str] = []
+    database.on_close(lambda: 1 / 0)
+    database.on_close(lambda: heard.append(f"open: {database.is_open}"))
+    stop = database.on_close(lambda: heard.append("stopped"))
+    stop()
+    stop()
+    assert heard == []
+    database.close()
+    database.close()
+    assert heard == ["open: False"]
+    database.on_close(lambda: heard.append("late"))()
+    assert heard == ["open: False", "late"]
+
+
 def test_a_transaction_is_all_or_nothing(database: Database) -> None:
     seen: list[list[int]] = []
     fail_after(database, lambda: put(database, 1), lambda: seen.append(numbers(database)))
