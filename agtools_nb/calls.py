@@ -97,7 +97,7 @@ class ToolResult:
         media: Images, sound and files found in what the tool returned.
         warnings: What Python warned of during the call: ``"UserWarning: text (file:line)"``.
         index: Place of the call in its batch or stream, from 0.
-        subscription: Whether it is the first value of a subscription, under the call's id.
+        subscription: Id of the subscription whose first value this is; ``None`` if of none.
     """
 
     name: str
@@ -119,7 +119,7 @@ class ToolResult:
     media: tuple[Media, ...] = ()
     warnings: tuple[str, ...] = ()
     index: int = 0
-    subscription: bool = False
+    subscription: str | None = None
 
     @property
     def ok(self) -> bool:

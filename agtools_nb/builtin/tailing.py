@@ -15,6 +15,7 @@ from pydantic import Field
 
 from agtools_nb.define import Tool
 from agtools_nb.errors import ToolError, UsageError
+from agtools_nb.events import SubscriptionEvent
 
 LONGEST_LINE = 8_192
 """Bytes of one line; a longer one is cut there and goes on as the next."""
@@ -29,7 +30,8 @@ _END_SECONDS = 2.0
 def tail_process_tool(commands: Sequence[str], *, folder: str | os.PathLike[str] = ".") -> Tool:
     """Make the ``tail_process`` tool, a subscription to a process's output.
 
-    There is no shell. The process and all that it started are ended with the subscription.
+    There is no shell. The process and what it started are ended with the subscription, but
+    for processes that made a session of their own.
 
     Args:
         commands: Names of the programs that may be run, such as ``["make", "pytest"]``.
@@ -53,10 +55,10 @@ def tail_process_tool(commands: Sequence[str], *, folder: str | os.PathLike[str]
             list[str],
             Field(min_length=1, description=f"Program and arguments; one of {', '.join(allowed)}."),
         ],
-    ) -> AsyncIterator[dict[str, Any]]:
+    ) -> AsyncIterator[Any]:
         """Run a program and subscribe to the lines that it prints.
 
-        The first value is {"pid": ...}; events are {"lines": [...]}, the last
+        The first value is {"pid": ...}; events are {"lines": [...]}, the final one is
         {"exit_code": ...}.
         """
         process = await _started(command, allowed, root)
@@ -64,7 +66,7 @@ def tail_process_tool(commands: Sequence[str], *, folder: str | os.PathLike[str]
             yield {"pid": process.pid}
             async for lines in _lines(process):
                 yield {"lines": lines}
-            yield {"exit_code": await process.wait()}
+            yield SubscriptionEvent({"exit_code": await process.wait()}, final=True)
         finally:
             await _end(process)
 
@@ -125,10 +127,23 @@ def _text(line: bytes) -> str:
 
 async def _end(process: asyncio.subprocess.Process) -> None:
     """End the process and its group: asked first, forced after two seconds."""
-    _signal_group(process.pid, signal.SIGTERM)
-    with suppress(TimeoutError):
-        await asyncio.wait_for(process.wait(), _END_SECONDS)
-    _signal_group(process.pid, signal.SIGKILL)
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        _signal_group(process.pid, number)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(_gone(process), _END_SECONDS)
+            break
+    _signal_group(process.pid, signal.SIGKILL)  # what let go of the pipe and went on
+    # Something in a session of its own may hold the pipe open.
+    transport = getattr(process, "_transport", None)
+    if transport is not None:
+        transport.close()
+
+
+async def _gone(process: asyncio.subprocess.Process) -> None:
+    """Wait for the end. What is still in the pipe is read, or the end would not be noticed."""
+    assert process.stdout is not None
+    while await process.stdout.read(65_536):
+        pass
     await process.wait()
 
 

@@ -24,7 +24,7 @@ def sleep_tool(background: Background | None = None) -> Tool:
     async def sleep(
         seconds: Annotated[float, Field(ge=0, le=LONGEST_SLEEP, description="How long to wait.")],
         until_event: Annotated[
-            bool, Field(description="Wake up as soon as an event or message arrives.")
+            bool, Field(description="Wake up as soon as an event or message is there.")
         ] = False,
     ) -> dict[str, Any]:
         """Wait, for example for a task or subscription; events get through meanwhile."""
@@ -50,13 +50,12 @@ async def _arrival(background: Background, seconds: float) -> bool:
         loop.call_soon_threadsafe(woken.set)
 
     stop = inbox.watch(wake)
-    known = inbox.last_seq
     try:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                while inbox.last_seq == known:
+                while not inbox.has_waiting:
                     await woken.wait()
                     woken.clear()
     finally:
         stop()
-    return inbox.last_seq != known
+    return inbox.has_waiting

@@ -18,6 +18,7 @@ from agtools_nb.events.status_tool import status_tool
 from agtools_nb.events.subscriptions import Subscriptions
 from agtools_nb.events.tasks import Tasks
 from agtools_nb.events.triggers import RunningTrigger, Trigger, Triggers
+from agtools_nb.run.work import Started
 
 if TYPE_CHECKING:
     from agtools_nb.define import Tool
@@ -51,7 +52,7 @@ class Background:
     ) -> None:
         database = Database.open(None) if database is None else database
         self._watchers: list[Callable[[], None]] = []
-        if database.part("background", lambda: self) is not self:
+        if database.has_part("background"):
             raise UsageError(
                 "this database has a background already, which may have work running; take it: "
                 "Background.of(database)"
@@ -64,6 +65,8 @@ class Background:
         self._lock = threading.Lock()
         self._calls = 0
         self.inbox.watch(self._changed)
+        # Last of all: one that could not be read must not stay there half made.
+        database.part("background", lambda: self)
 
     @classmethod
     def of(cls, database: Database, *, conversation_id: str | None = None) -> Background:
@@ -149,7 +152,7 @@ class Background:
             UsageError: It is nothing.
             StoreError: It could not be kept.
         """
-        if message is None or message == "":
+        if message is None or (isinstance(message, str) and not message.strip()):
             raise UsageError("there is nothing to send: give a text, or a value with a JSON form")
         event = Event("message", as_content(message))
         self.inbox.put(event)
@@ -177,11 +180,26 @@ class Background:
 
     # -- for the runner ---------------------------------------------------------------------
 
-    async def start(self, work: Work) -> Any:
-        """Start what outlives its call, and return the call's answer."""
+    async def start(self, work: Work) -> Started:
+        """Start what outlives its call."""
+        given = work.call.id or fresh_id("call")
+        own_id = self._unused(given)
         if work.tool.is_subscription:
-            return await self._subscriptions.start(work)
-        return self._tasks.start(work)
+            return Started(own_id, await self._subscriptions.start(work, own_id))
+        return Started(own_id, self._tasks.start(work, own_id))
+
+    def _unused(self, call_id: str) -> str:
+        """The id, or one made of it if it was used: what comes would be taken for another's."""
+        number, found = 2, call_id
+        while (
+            self.inbox.knows(found)
+            or self.inbox.knows_call(found)
+            or self._tasks.get(found) is not None
+            or self._subscriptions.get(found) is not None
+        ):
+            found = f"{call_id}#{number}"
+            number += 1
+        return found
 
     def call_began(self, tool: Tool) -> None:
         """A call has begun, and is waited for: events wait too, unless the tool is passive."""

@@ -11,11 +11,15 @@ from secrets import token_hex
 from typing import Any, Literal
 
 from agtools_nb.calls import ToolResult
-from agtools_nb.jsonable import jsonable
+from agtools_nb.errors import UsageError
+from agtools_nb.jsonable import brief_repr, clean_text, jsonable
 from agtools_nb.media import Media, split
 
 Kind = Literal["result", "event", "message", "report"]
 EventStatus = Literal["waiting", "taken", "handled"]
+
+LONGEST_ID = 500
+"""Characters of a dedup id."""
 
 
 def fresh_id(kind: str) -> str:
@@ -82,11 +86,24 @@ class SubscriptionEvent:
             by another subscription or after a restart, is delivered once. Default:
             ``<call id>:<n>``.
         final: Nothing follows; the subscription is closed. Default ``False``.
+
+    Raises:
+        UsageError: ``dedup_id`` is no text of 1 to 500 characters.
     """
 
     value: Any
-    dedup_id: str | None = None
+    dedup_id: Any = None
     final: bool = False
+
+    def __post_init__(self) -> None:
+        own = self.dedup_id
+        if own is not None and (
+            not isinstance(own, str) or not 0 < len(own) <= LONGEST_ID or clean_text(own) != own
+        ):
+            raise UsageError(
+                f"SubscriptionEvent: dedup_id={brief_repr(own)} must be text of 1 to {LONGEST_ID} "
+                "characters; write str(...) around a number"
+            )
 
 
 def as_content(value: Any) -> Any:

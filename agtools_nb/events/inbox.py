@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -61,6 +61,8 @@ class Inbox:
         self._lock = self._database.lock
         self._database.create(*_TABLES)
         self._open: dict[int, Event] = {}
+        self._taken_seqs: set[int] = set()
+        self._counts: Counter[str | None] = Counter()
         self._handled: deque[Event] = deque(maxlen=SHOWN_HANDLED)
         self._holds = 0
         self._holds_lock = threading.Lock()
@@ -73,6 +75,7 @@ class Inbox:
             "SELECT seq, body FROM events WHERE NOT is_handled ORDER BY seq"
         )
         self._open = {seq: Event.from_json(body, seq, "waiting") for seq, body in rows}
+        self._counts.update(event.call_id for event in self._open.values())
         rows = self._database.execute(
             "SELECT seq, body FROM events WHERE is_handled AND body IS NOT NULL "
             "ORDER BY seq DESC LIMIT ?",
@@ -88,11 +91,9 @@ class Inbox:
         return tuple(sorted(found, key=lambda event: event.seq))
 
     @property
-    def last_seq(self) -> int:
-        """The place of the newest event; 0 as long as there was none."""
-        with self._lock:
-            newest = [*self._handled, *self._open.values()]
-        return max((event.seq for event in newest), default=0)
+    def has_waiting(self) -> bool:
+        """Whether an event is there that nobody has taken, held back or not."""
+        return len(self._open) > len(self._taken_seqs)
 
     @property
     def held(self) -> bool:
@@ -105,8 +106,14 @@ class Inbox:
 
     def waiting_of(self, call_id: str) -> int:
         """How many events of one call are to be handled."""
-        with self._lock:
-            return sum(event.call_id == call_id for event in self._open.values())
+        return self._counts[call_id]
+
+    def count_of(self, call_id: str) -> int:
+        """How many events of one call have ever been put in, its final one left out."""
+        ((count,),) = self._database.execute(
+            "SELECT count(*) FROM events WHERE call_id = ? AND NOT final", (call_id,)
+        )
+        return int(count)
 
     def knows(self, dedup_id: str) -> bool:
         """Whether an event with that id has ever been put in."""
@@ -145,6 +152,7 @@ class Inbox:
 
     def _show(self, event: Event) -> None:
         self._open[event.seq] = event
+        self._counts[event.call_id] += 1
         self._changed()
 
     def _is_over(self, call_id: str) -> bool:
@@ -159,12 +167,13 @@ class Inbox:
         comes again if it was not settled.
         """
         with self._lock:
-            busy = {event.call_id for event in self._open.values() if event.status == "taken"}
+            busy = {self._open[seq].call_id for seq in self._taken_seqs}
             for seq, event in self._open.items():
                 may_pass = not self.held or event.kind == "message"
                 is_next = event.call_id is None or event.call_id not in busy
                 if event.status == "waiting" and may_pass and is_next:
                     taken = self._open[seq] = replace(event, status="taken")
+                    self._taken_seqs.add(seq)
                     break
             else:
                 return None
@@ -223,6 +232,10 @@ class Inbox:
 
     def _put_away(self, event: Event) -> None:
         if self._open.pop(event.seq, None) is not None:
+            self._taken_seqs.discard(event.seq)
+            self._counts[event.call_id] -= 1
+            if not self._counts[event.call_id]:
+                del self._counts[event.call_id]
             self._handled.append(replace(event, status="handled"))
             self._changed()
 
@@ -243,6 +256,7 @@ class Inbox:
             kept = self._taken(event)
             if kept is not None:
                 self._open[kept.seq] = replace(kept, status="waiting")
+                self._taken_seqs.discard(kept.seq)
         self._changed()
 
     @contextmanager
@@ -251,8 +265,9 @@ class Inbox:
 
         What the block writes to the same store (state, artifacts, memory, other events) and
         that the event was handled become true together, or, if it raises or the process
-        is killed, not at all; then the event comes again. Do not ``await`` inside: the
-        store is held meanwhile.
+        is killed, not at all; then the event comes again. Do not ``await`` inside, nor run
+        calls with a blocking twin: the store is held meanwhile, and what they write is part
+        of the block.
 
         Raises:
             UsageError: The event is not one that was taken here.

@@ -8,14 +8,16 @@ import logging
 from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from agtools_nb.context.database import Database
 from agtools_nb.errors import StoreError, ToolError
-from agtools_nb.events.event import Event, SubscriptionEvent, as_content, fresh_id
+from agtools_nb.events.ending import Unkept, stopped
+from agtools_nb.events.event import Event, SubscriptionEvent, as_content
 from agtools_nb.events.inbox import Inbox
 from agtools_nb.events.records import Records, Subscription, SubscriptionStatus
-from agtools_nb.events.tasks import GRACE_SECONDS, stopped, unknown
+from agtools_nb.events.tasks import unknown
 from agtools_nb.run.words import error_text
 from agtools_nb.run.work import Work
 
@@ -40,9 +42,12 @@ class Subscriptions:
         self._changed = changed
         self._records = Records(database, Subscription)
         self._running: dict[str, asyncio.Task[None]] = {}
+        self._unkept = Unkept()
         for record in self._records.all:
             if record.is_open:
-                self._end(record.interrupted(), is_told=False)
+                # What it had sent is counted where it lies: the count is written at the end.
+                sent = replace(record, events=inbox.count_of(record.id))
+                self._end(sent.interrupted(), is_told=False)
 
     @property
     def all(self) -> tuple[Subscription, ...]:
@@ -54,21 +59,14 @@ class Subscriptions:
         found: Subscription | None = self._records.get(subscription_id)
         return found
 
-    async def start(self, work: Work) -> Any:
+    async def start(self, work: Work, subscription_id: str) -> Any:
         """Start one, and return its first value; ``None`` if it ends without any.
 
         Raises:
             Exception: What its function raised before the first value.
         """
-        record = self._record(work)
-        if self._inbox.knows_call(record.id) or self.get(record.id) is not None:
-            # Its events would be taken for those of the other one.
-            raise ToolError(
-                "id_taken",
-                f"{record.tool_name} was not started: the id {record.id!r} has been used before.",
-                category="background",
-                hint="Send the call with an id of its own, or with none.",
-            )
+        self._end_lost()
+        record = self._record(work, subscription_id)
         self._records.put(record)
         first: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         task = asyncio.get_running_loop().create_task(
@@ -86,11 +84,10 @@ class Subscriptions:
             raise outcome.error
         return outcome
 
-    def _record(self, work: Work) -> Subscription:
-        call_id = work.call.id or fresh_id("call")
+    def _record(self, work: Work, subscription_id: str) -> Subscription:
         return Subscription(
-            call_id,
-            call_id,
+            subscription_id,
+            work.call.id or subscription_id,
             work.group_id,
             work.tool.name,
             arguments=json.loads(json.dumps(work.arguments)),
@@ -178,17 +175,25 @@ class Subscriptions:
         )
 
     def _end(self, record: Subscription, *, is_told: bool) -> None:
-        """Keep that it ended, and tell so by a final event unless one was sent."""
+        """Keep that it ended, and tell so by a final event unless one was sent.
+
+        If the store cannot keep it now, it is known at once, and kept as soon as it can.
+        """
+        try:
+            self._write_end(record, is_told)
+        except StoreError:
+            _log.exception("the end of subscription %s could not be kept yet", record.id)
+            self._records.note(record)
+            self._unkept.retry(partial(self._write_end, record, is_told))
+        self._changed()
+
+    def _write_end(self, record: Subscription, is_told: bool) -> None:
         content = {"subscription": record.status}
         last = self._event(record, content, f"{record.id}:end", final=True, error=record.error)
-        try:
-            with self._database.transaction():
-                self._records.put(record)
-                if not is_told:
-                    self._inbox.put(last)
-        except StoreError:
-            _log.exception("the end of subscription %s could not be kept", record.id)
-        self._changed()
+        with self._database.transaction():
+            self._records.put(record)
+            if not is_told:
+                self._inbox.put(last)
 
     async def cancel(self, subscription_id: str) -> Subscription:
         """Close one: its generator is closed, and what stands in its ``finally`` has run.
@@ -204,19 +209,25 @@ class Subscriptions:
                 "subscription", subscription_id, [one.id for one in self.all if one.is_open]
             )
         await stopped(self._running.get(subscription_id))
+        self._end_lost()
         return self.get(subscription_id) or record
+
+    def _end_lost(self) -> None:
+        """End what ran on a loop that was closed under it: it never goes on."""
+        for subscription_id, task in list(self._running.items()):
+            record = self.get(subscription_id)
+            if task.get_loop().is_closed() and record is not None and record.is_open:
+                del self._running[subscription_id]
+                self._end(record.interrupted(), is_told=False)
 
     async def close(self) -> None:
         """Close all of them; they count as interrupted."""
-        running = dict(self._running)
-        for subscription_id in running:
+        for subscription_id in tuple(self._running):
             record = self.get(subscription_id)
             if record is not None and record.is_open:
                 self._end(record.interrupted(), is_told=False)
-        for task in running.values():
-            task.cancel()
-        if running:
-            await asyncio.wait(running.values(), timeout=GRACE_SECONDS)
+        await asyncio.gather(*map(stopped, self._running.values()))
+        self._unkept.close()
 
 
 class _Failed:

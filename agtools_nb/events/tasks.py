@@ -6,6 +6,8 @@ import asyncio
 import json
 import logging
 import time
+import weakref
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -15,15 +17,19 @@ from agtools_nb.calls import ToolResult
 from agtools_nb.context import Progress
 from agtools_nb.context.database import Database
 from agtools_nb.errors import StoreError, ToolError
+from agtools_nb.events.ending import Unkept, stopped
 from agtools_nb.events.event import Event, as_content, fresh_id, result_event
 from agtools_nb.events.inbox import Inbox
 from agtools_nb.events.records import BackgroundTask, Records, TaskStatus
 from agtools_nb.jsonable import clean_text, shorten
+from agtools_nb.run.threads import MAX_THREADS
 from agtools_nb.run.work import Work
 
-# How long a cancelled task may clean up before nobody waits for it any more.
-GRACE_SECONDS = 5.0
 LONGEST_LINE = 200
+
+KEPT_RESULTS = 100
+"""Results of long-running tasks kept as they are in Python; of older ones there is the JSON."""
+
 
 _log = logging.getLogger("agtools_nb")
 
@@ -43,7 +49,11 @@ class Tasks:
         self._changed = changed
         self._records = Records(database, BackgroundTask)
         self._running: dict[str, asyncio.Task[None]] = {}
-        self._results: dict[str, ToolResult] = {}
+        self._results: OrderedDict[str, ToolResult] = OrderedDict()
+        # One a loop: blocking functions of all tasks together take so many threads.
+        self._turns: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]
+        self._turns = weakref.WeakKeyDictionary()
+        self._unkept = Unkept()
         for record in self._records.all:
             if record.is_open:
                 self._end(record.interrupted())
@@ -64,11 +74,11 @@ class Tasks:
         record = self.get(task_id)
         return result.result if result is not None else record and record.result
 
-    def start(self, work: Work) -> dict[str, Any]:
+    def start(self, work: Work, task_id: str) -> dict[str, Any]:
         """Start it, and return what the call answers with."""
+        self._end_lost()
         if work.tool.long_running:
             return self._start_long(work)
-        task_id = self._unused(work.call.id or fresh_id("call"))
         self._begin(self._record(work, task_id, "dispatched"), work)
         return {"status": "dispatched", "call_id": task_id}
 
@@ -97,14 +107,6 @@ class Tasks:
                 return record
         return None
 
-    def _unused(self, call_id: str) -> str:
-        """The id, or one made of it if it has been used: its result would seem a duplicate."""
-        number, found = 2, call_id
-        while self._inbox.knows(found) or self.get(found) is not None:
-            found = f"{call_id}#{number}"
-            number += 1
-        return found
-
     def _record(self, work: Work, task_id: str, kind: Any) -> BackgroundTask:
         return BackgroundTask(
             task_id,
@@ -126,11 +128,14 @@ class Tasks:
 
     async def _run(self, record: BackgroundTask, work: Work) -> None:
         try:
-            result = await work.run(partial(self._follow, record.task_id))
+            result = await work.run(self._turn(), partial(self._follow, record.task_id))
         except BaseException as error:  # a failure after the start becomes a result, never silence
             _log.exception("task %s failed in the package itself", record.task_id)
             result = ToolResult(record.tool_name, record.call_id, error=str(error), status="error")
         self._finish(record, result)
+
+    def _turn(self) -> asyncio.Semaphore:
+        return self._turns.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(MAX_THREADS))
 
     def _follow(self, task_id: str, progress: Progress) -> None:
         current = self.get(task_id)
@@ -154,10 +159,19 @@ class Tasks:
         )
         if record.kind == "long_running":
             self._results[record.task_id] = result
+            while len(self._results) > KEPT_RESULTS:
+                self._results.popitem(last=False)
+        self._keep_end(ended, result)
+
+    def _keep_end(self, record: BackgroundTask, result: ToolResult | None = None) -> None:
+        """Keep that it ended; if the store cannot now, as soon as it can."""
         try:
-            self._end(ended, result)
+            self._end(record, result)
         except StoreError:
-            _log.exception("the end of task %s could not be kept", record.task_id)
+            _log.exception("the end of task %s could not be kept yet", record.task_id)
+            self._records.note(record)
+            self._unkept.retry(partial(self._end, record, result))
+            self._changed()
 
     def _end(self, record: BackgroundTask, result: ToolResult | None = None) -> None:
         """Keep that it ended, and deliver the result of a dispatched call, both or neither."""
@@ -192,19 +206,25 @@ class Tasks:
         if record is None:
             raise unknown("task", task_id, [one.task_id for one in self.all if one.is_open])
         await stopped(self._running.get(task_id))
+        self._end_lost()
         return self.get(task_id) or record
+
+    def _end_lost(self) -> None:
+        """End what ran on a loop that was closed under it: it never goes on."""
+        for task_id, task in list(self._running.items()):
+            record = self.get(task_id)
+            if task.get_loop().is_closed() and record is not None and record.is_open:
+                del self._running[task_id]
+                self._keep_end(record.interrupted())
 
     async def close(self) -> None:
         """Stop all tasks; they count as interrupted."""
-        running = dict(self._running)
-        for task_id in running:
+        for task_id in tuple(self._running):
             record = self.get(task_id)
             if record is not None and record.is_open:
-                self._end(record.interrupted())
-        for task in running.values():
-            task.cancel()
-        if running:
-            await asyncio.wait(running.values(), timeout=GRACE_SECONDS)
+                self._keep_end(record.interrupted())
+        await asyncio.gather(*map(stopped, self._running.values()))
+        self._unkept.close()
 
 
 def progress_line(progress: Progress) -> str:
@@ -233,15 +253,6 @@ def _outcome(result: ToolResult) -> tuple[Any, str | None]:
 
 def _canonical(arguments: Mapping[str, Any]) -> str:
     return json.dumps(arguments, sort_keys=True, default=str)
-
-
-async def stopped(task: asyncio.Task[Any] | None) -> None:
-    """Cancel a task and wait for its end, at most 5 seconds."""
-    if task is None or task.done():
-        return
-    task.cancel()
-    if task is not asyncio.current_task():
-        await asyncio.wait({task}, timeout=GRACE_SECONDS)
 
 
 def unknown(what: str, given: Any, open_ids: list[str]) -> ToolError:

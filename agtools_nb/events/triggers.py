@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import inspect
 import logging
 import math
 import os
@@ -13,13 +14,18 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from agtools_nb.errors import UsageError
+from agtools_nb.events.ending import stopped
 from agtools_nb.events.event import fresh_id
 from agtools_nb.events.files import changes_of
-from agtools_nb.events.tasks import stopped
 from agtools_nb.jsonable import brief_repr
 from agtools_nb.run.words import error_text
 
 Send = Callable[[Any], Any]
+
+SHORTEST, LONGEST = 0.01, 366 * 86_400.0
+"""Seconds between two messages of :func:`every`."""
+
+_GONE_SECONDS = 1.0
 
 _log = logging.getLogger("agtools_nb")
 
@@ -67,6 +73,11 @@ class OnFileChange:
                 send({"changes": changes})
             else:
                 send(self.message(changes) if callable(self.message) else self.message)
+            if not self.path.exists():
+                # Editors replace a file in two steps; what is gone for good is not watched.
+                await asyncio.sleep(_GONE_SECONDS)
+                if not self.path.exists():
+                    raise UsageError(f"{self.path} is gone, and is not watched any more")
 
     def __str__(self) -> str:
         return f"on change of {self.path}"
@@ -79,24 +90,39 @@ def every(seconds: Any, message: Any = "tick") -> Every:
     a time in which the loop stood still is left out, not made up for.
 
     Args:
-        seconds: How often, a number above 0.
+        seconds: How often, from 0.01 to a year.
         message: Text, or a value with a JSON form, or a function without arguments that
             returns one each time.
 
     Raises:
-        UsageError: ``seconds`` is no finite number above 0.
+        UsageError: ``seconds`` is out of range, or there is no message.
     """
     is_number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
-    if not is_number or not math.isfinite(seconds) or seconds <= 0:
-        raise UsageError(f"every({seconds!r}): seconds must be a finite number above 0")
+    if not is_number or not SHORTEST <= seconds <= LONGEST:
+        raise UsageError(
+            f"every({brief_repr(seconds)}): seconds must be a number from {SHORTEST:g} to "
+            f"{LONGEST:,.0f} (a year)"
+        )
+    if message is None or (isinstance(message, str) and not message.strip()):
+        raise UsageError("every(...): there is nothing to send; give a message")
+    _check_maker(message)
     return Every(float(seconds), message)
+
+
+def _check_maker(message: Any) -> None:
+    if inspect.iscoroutinefunction(message):
+        raise UsageError(
+            "a message is made by a plain function; to await something first, write a trigger "
+            "of your own: an object with async def run(self, send)"
+        )
 
 
 def on_file_change(path: str | os.PathLike[str], message: Any = None) -> OnFileChange:
     """Send the session a message when a file, or anything below a folder, changes.
 
-    Changes that come close together are one message. Needs ``watchfiles``, which the extra
-    ``watch`` installs.
+    Changes that come close together are one message. What changes before the cell's next
+    ``await`` may be missed: watching begins there. If the path goes away for good, the
+    trigger ends. Needs ``watchfiles``, which the extra ``watch`` installs.
 
     Args:
         path: A file or folder; it must exist.
@@ -110,6 +136,7 @@ def on_file_change(path: str | os.PathLike[str], message: Any = None) -> OnFileC
     where = Path(path)
     if not where.exists():
         raise UsageError(f"on_file_change({os.fspath(path)!r}): there is no such file or folder")
+    _check_maker(message)
     return OnFileChange(where, message)
 
 

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, aclosing
+from contextlib import aclosing
 from functools import partial
 from typing import Any
 
@@ -36,8 +36,8 @@ from agtools_nb.run.capture import CallOutput, current_output, routed_output
 from agtools_nb.run.invoke import PLAIN, Invocation, RaisedElsewhereError
 from agtools_nb.run.results import check_result
 from agtools_nb.run.setting import Setting
-from agtools_nb.run.words import STOPPED, error_text, unknown_text
-from agtools_nb.run.work import Work, WorkKeeper
+from agtools_nb.run.words import STOPPED, error_text, no_such_tool
+from agtools_nb.run.work import Started, Turn, Work, WorkKeeper
 
 _log = logging.getLogger("agtools_nb")
 
@@ -75,6 +75,7 @@ class Attempt:
         "_media",
         "_output",
         "_started_at",
+        "_waited_for_by",
         "args",
         "group_id",
         "id",
@@ -123,6 +124,7 @@ class Attempt:
         self._invocation: Invocation | None = None
         self._media: tuple[Any, ...] = ()
         self._is_work = False
+        self._waited_for_by: WorkKeeper | None = None
 
     @property
     def call(self) -> ToolCall:
@@ -142,7 +144,7 @@ class Attempt:
 
     async def run(
         self,
-        turn: AbstractAsyncContextManager[Any],
+        turn: Turn,
         started: Callable[[Attempt], None] | None = None,
         *,
         own_task: bool = True,
@@ -182,14 +184,14 @@ class Attempt:
 
     async def _run(
         self,
-        turn: AbstractAsyncContextManager[Any],
+        turn: Turn,
         started: Callable[[Attempt], None] | None,
     ) -> ToolResult:
         tool, setting = self.tool, self.setting
         if tool is None or self.refusal is not None:
             return self.failed(
                 "invalid",
-                self.refusal or UnknownToolError(unknown_text(str(self._asked.name), self._known)),
+                self.refusal or UnknownToolError(no_such_tool(str(self._asked.name), self._known)),
             )
         # What was admitted is what runs, also when it runs beside the conversation.
         prepared = self.prepared or self._prepared(tool, can_explain())
@@ -217,9 +219,6 @@ class Attempt:
             check_result(tool, value)
         return self._result("ok", result=value)
 
-    def _unknown(self) -> UnknownToolError:
-        return UnknownToolError(unknown_text(str(self._asked.name), self._known))
-
     async def _misfit(self, tool: Tool, prepared: Prepared) -> ToolResult:
         """The result of a call whose arguments do not fit."""
         if prepared.error is None:
@@ -231,16 +230,23 @@ class Attempt:
     async def _held(
         self,
         keeper: WorkKeeper,
-        turn: AbstractAsyncContextManager[Any],
+        turn: Turn,
         started: Callable[[Attempt], None] | None,
     ) -> ToolResult:
         """Run it while whoever keeps the events knows that it is waited for."""
         if self._is_work or self.tool is None:
             return await self._run(turn, started)
         keeper.call_began(self.tool)
+        self._waited_for_by = keeper
         try:
             return await self._run(turn, started)
         finally:
+            self._not_waited_for()
+
+    def _not_waited_for(self) -> None:
+        """It has its result, or was answered for while it still cleans up."""
+        keeper, self._waited_for_by = self._waited_for_by, None
+        if keeper is not None and self.tool is not None:
             keeper.call_ended(self.tool)
 
     async def _answered(
@@ -249,12 +255,19 @@ class Attempt:
         """The answer to a call whose function runs on."""
         if started is not None:
             started(self)
-        result = self._result("ok", result=await self._handed_over(tool, prepared))
-        result.subscription = tool.is_subscription
+        begun = await self._handed_over(tool, prepared)
+        value = begun.answer
+        if tool.is_subscription:
+            if type(value) not in PLAIN:
+                value = await self._opened(tool, value)
+            if self.setting.check_results:
+                check_result(tool, value)
+        result = self._result("ok", result=value)
+        result.subscription = begun.id if tool.is_subscription else None
         return result
 
-    async def _handed_over(self, tool: Tool, prepared: Prepared) -> Any:
-        """Have the function run beside the conversation, and return the answer to the call."""
+    async def _handed_over(self, tool: Tool, prepared: Prepared) -> Started:
+        """Have the function run beside the conversation."""
         keeper = self.setting.background
         if keeper is None:
             raise UsageError(
@@ -268,14 +281,10 @@ class Attempt:
         )  # fmt: skip
         if not tool.is_subscription:
             return await keeper.start(work)
-        value = await self._first(tool, keeper.start(work))
-        if type(value) not in PLAIN:
-            value = await self._opened(tool, value)
-        if self.setting.check_results:
-            check_result(tool, value)
-        return value
+        twin._output.progress = self._output.progress  # up to the first value, which ends it
+        return await self._in_time(tool, keeper.start(work))
 
-    async def _first(self, tool: Tool, starting: Awaitable[Any]) -> Any:
+    async def _in_time(self, tool: Tool, starting: Awaitable[Started]) -> Started:
         """The first value of a subscription, if it comes in time."""
         seconds = self._seconds(tool)
         try:
@@ -299,10 +308,11 @@ class Attempt:
         twin._is_work = True
         return twin
 
-    async def run_on(self, follow: Callable[[Progress], None]) -> ToolResult:
+    async def run_on(self, turn: Turn, follow: Callable[[Progress], None]) -> ToolResult:
         """Run it beside the conversation, to its result also when it is cancelled.
 
         Args:
+            turn: Held while a blocking function runs.
             follow: Told of its progress.
         """
 
@@ -314,7 +324,7 @@ class Attempt:
         self.report_to(channel)
         with routed_output():
             try:
-                return await self.run(asyncio.Semaphore(1))
+                return await self.run(turn)
             except asyncio.CancelledError:
                 return await self.told(self.stopped())
             finally:
@@ -332,8 +342,9 @@ class Attempt:
         async with aclosing(tool.fn(*args, **kwargs)) as values:
             async for value in values:
                 yield value
-                # What it prints after its first value has no call to be shown on.
+                # What it says after its first value has no call to be shown on.
                 self._output.is_over = True
+                self.end_progress()
 
     def _is_short(self, tool: Tool) -> bool:
         """Whether nothing stands between the call and an async function."""
@@ -352,7 +363,7 @@ class Attempt:
     async def _invoked(
         self,
         invocation: Invocation,
-        turn: AbstractAsyncContextManager[Any],
+        turn: Turn,
         started: Callable[[Attempt], None] | None,
     ) -> Any:
         seconds = self._seconds(invocation.tool)
@@ -373,6 +384,7 @@ class Attempt:
 
     def stopped(self, note: str = "") -> ToolResult:
         """The result of a call that was cancelled; what it does from now on is dropped."""
+        self._not_waited_for()
         if self._call_context is not None:
             self._call_context.cancel()
         if self._invocation is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from agtools_nb.arguments.nearest import listed, nearest
 from agtools_nb.errors import (
     ArgumentsError,
@@ -61,11 +63,12 @@ def _with_hint(error: ToolError) -> str:
     return f"{shorten(str(error.message), ERROR_LIMIT - len(hint) - 1)} {hint}"
 
 
-def unknown_text(name: str, known: tuple[str, ...]) -> str:
+def no_such_tool(name: Any, known: tuple[str, ...]) -> UnknownToolError:
     """What a model is told that called a tool that is not there."""
-    close = nearest(name, known)
+    text = str(name)
+    close = nearest(text, known)
     remark = f"; did you mean {close!r}?" if close else "."
-    return (
-        f"There is no tool named {shorten(name, 80)!r}{remark} "
-        f"Tools: {listed(name, known, _MOST_TOOLS)}."
+    return UnknownToolError(
+        f"There is no tool named {shorten(text, 80)!r}{remark} "
+        f"Tools: {listed(text, known, _MOST_TOOLS)}."
     )

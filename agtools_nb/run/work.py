@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from agtools_nb.calls import ToolCall, ToolResult
 from agtools_nb.context import Progress
 from agtools_nb.define import Tool
+
+Turn = AbstractAsyncContextManager[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +23,9 @@ class Work:
         call: The call, with its id.
         arguments: Its arguments as the tool gets them, as JSON.
         group_id: The same for all calls of a batch: the call's step, if it came with one.
-        run: ``await run(follow)`` runs the function to the call's result, also when it is
-            cancelled, and tells ``follow(progress)`` of its progress. For everything but
-            subscriptions.
+        run: ``await run(turn, follow)`` runs the function to the call's result, also when
+            it is cancelled; it holds ``turn`` while a blocking function runs, and tells
+            ``follow(progress)`` of its progress. For everything but subscriptions.
         open: Starts a subscription: what its function yields.
     """
 
@@ -30,15 +33,28 @@ class Work:
     call: ToolCall
     arguments: Mapping[str, Any]
     group_id: str
-    run: Callable[[Callable[[Progress], None]], Awaitable[ToolResult]]
+    run: Callable[[Turn, Callable[[Progress], None]], Awaitable[ToolResult]]
     open: Callable[[], AsyncGenerator[Any, None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """Work that has begun.
+
+    Attributes:
+        id: By which it is known: that of the call, unless that was used before.
+        answer: What the call answers with; for a subscription its first value.
+    """
+
+    id: str
+    answer: Any
 
 
 class WorkKeeper(Protocol):
     """Takes over what outlives its call, and is told which calls are waited for."""
 
-    async def start(self, work: Work) -> Any:
-        """Start it, and return the call's answer.
+    async def start(self, work: Work) -> Started:
+        """Start it.
 
         Raises:
             ToolError: It cannot be started; for the model.

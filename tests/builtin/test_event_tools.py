@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,8 @@ def test_sleep_lets_events_through_and_may_be_woken() -> None:
         background.send("wake up")
         found = await asyncio.wait_for(sleeping, 20)
         assert found["woken_by_event"] is True
+        found = await runner.execute("sleep", seconds=3_000, until_event=True)
+        assert found["woken_by_event"] is True, "one that is there already"
         found = await runner.execute("sleep", seconds="0")
         assert found["woken_by_event"] is False
         (result,) = await runner.process_tool_calls([("sleep", {"seconds": -1})])
@@ -128,8 +131,8 @@ def test_what_a_process_prints_becomes_events() -> None:
         background, result = await tailed(code)
         assert result.result["pid"] > 0
         assert await lines_of(background) == (["a", "b", "é"], 3)
-        final = await background.inbox.receive(20)
-        assert final.final
+        assert background.inbox.items[-1].final
+        assert len(background.inbox) == 0
 
     run(main)
 
@@ -159,8 +162,30 @@ def test_a_closed_tail_ends_all_that_the_process_started() -> None:
         event = await background.inbox.receive(20)
         child = int(event.content["lines"][0])
         await background.cancel_subscription("p1")
-        for pid in (result.result["pid"], child):
-            assert not _runs(pid)
+        deadline = time.monotonic() + 10
+        while any(map(_runs, (result.result["pid"], child))):
+            assert time.monotonic() < deadline, "it still runs"
+            await asyncio.sleep(0.01)
+
+    run(main)
+
+
+@pytest.mark.parametrize("ignores_sigterm", [False, True])
+def test_a_process_that_prints_without_end_can_be_ended(ignores_sigterm: bool) -> None:
+    """Its pipe is full, and nobody reads it any more."""
+    code = "import signal\nwhile True: print('y' * 1_000)"
+    if ignores_sigterm:
+        code = code.replace("signal\n", "signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n")
+
+    async def main() -> None:
+        background, result = await tailed(code)
+        while background.inbox.waiting_of("p1") < 3:
+            await asyncio.sleep(0.01)
+        began = time.monotonic()
+        assert (await background.cancel_subscription("p1")).status == "cancelled"
+        assert not _runs(result.result["pid"])
+        if not ignores_sigterm:
+            assert time.monotonic() - began < 1.9, "it was not waited for in vain"
 
     run(main)
 

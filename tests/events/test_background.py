@@ -12,6 +12,7 @@ import pytest
 
 from agtools_nb import (
     Background,
+    Database,
     Media,
     ToolCall,
     ToolContext,
@@ -21,7 +22,6 @@ from agtools_nb import (
     UsageError,
     tool,
 )
-from agtools_nb.context.database import Database
 
 
 def run(main: Callable[[], Awaitable[None]]) -> None:

@@ -14,8 +14,10 @@ from agtools_nb import (
     Event,
     SubscriptionEvent,
     ToolCall,
+    ToolContext,
     ToolError,
     ToolRunner,
+    UsageError,
     reply,
     tool,
 )
@@ -73,7 +75,7 @@ def test_the_first_value_is_the_result_and_later_ones_are_events() -> None:
         background, _, result = await started([count], ToolCall("count", {"to": "3"}, "c1"))
         assert result.ok
         assert result.result == 0
-        assert result.subscription
+        assert result.subscription == "c1"
         events = await all_of(background)
         assert [(e.kind, e.content, e.dedup_id, e.final) for e in events] == [
             ("event", 1, "c1:1", False),
@@ -325,15 +327,60 @@ def test_nobody_who_reads_makes_the_generator_wait() -> None:
     run(main)
 
 
-def test_an_id_that_was_used_is_refused() -> None:
+def test_an_id_that_was_used_gets_another_for_its_events() -> None:
+    """Small models send the same id each turn. The reply keeps it; the events have their own."""
+
+    @tool(mode="dispatched")
+    async def answer(number: int) -> int:
+        """Answer."""
+        return number
+
     async def main() -> None:
-        background, runner, _ = await started([count], ToolCall("count", {"to": 1}, "c1"))
-        (result,) = await runner.process_tool_calls([ToolCall("count", {"to": 1}, "c1")])
-        assert result.status == "error"
-        assert "'c1' has been used before" in result.error
-        assert len(background.subscriptions) == 1
+        background, runner, _ = await started([count, answer], ToolCall("count", {"to": 2}, "c1"))
+        results = []
+        for call in (
+            ToolCall("answer", {"number": 7}, "c1"),
+            ToolCall("count", {"to": 2}, "c1"),
+        ):
+            results += await runner.process_tool_calls([call])
+        assert [one.id for one in results] == ["c1", "c1"]
+        assert results[0].result["call_id"] == "c1#2"
+        assert results[1].subscription == "c1#3"
+        (message,) = reply([results[1]], "openai")
+        assert '"subscription_id": "c1#3"' in message["content"]
+        while background.tasks[0].is_open or any(one.is_open for one in background.subscriptions):
+            await asyncio.sleep(0)
+        events = [(one.call_id, one.content) for one in background.inbox.items]
+        ended = {"subscription": "ended"}
+        assert sorted(events, key=str) == sorted(
+            [("c1", 1), ("c1", ended), ("c1#2", 7), ("c1#3", 1), ("c1#3", ended)], key=str
+        )
 
     run(main)
+
+
+def test_what_is_reported_before_the_first_value_is_progress_of_the_call() -> None:
+    @tool(capture="progress")
+    async def steps(ctx: ToolContext) -> AsyncIterator[int]:
+        """Report, and send a value."""
+        ctx.report_progress(1, 3)
+        yield 1
+        ctx.report_progress(2, 3)
+
+    async def main() -> None:
+        background = Background()
+        runner = ToolRunner([steps], context=ToolContext(), background=background)
+        seen = [item async for item in runner.stream([("steps", {})], progress=True)]
+        assert [getattr(item, "done", None) for item in seen] == [1, None]
+        await all_of(background)
+
+    run(main)
+
+
+@pytest.mark.parametrize("bad", ["", "x" * 501, "\ud800", 5, ["a"]])
+def test_a_dedup_id_is_text(bad: Any) -> None:
+    with pytest.raises(UsageError, match="dedup_id="):
+        SubscriptionEvent(1, dedup_id=bad)
 
 
 def test_after_a_restart_it_is_interrupted_and_says_so(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from agtools_nb import Background, UsageError, every, on_file_change
+from agtools_nb.events import triggers
 from agtools_nb.events.triggers import Every
 
 
@@ -100,10 +101,49 @@ def test_a_trigger_that_fails_says_so(caplog: pytest.LogCaptureFixture) -> None:
     assert "trigger every 1 s failed" in caplog.text
 
 
-@pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf"), "60", None, True])
-def test_every_takes_seconds_above_zero(seconds: Any) -> None:
-    with pytest.raises(UsageError, match="finite number above 0"):
+@pytest.mark.parametrize(
+    "seconds", [0, -1, float("nan"), float("inf"), "60", None, True, 10**400, 1e-320, 1e-9]
+)
+def test_every_takes_seconds_in_range(seconds: Any) -> None:
+    with pytest.raises(UsageError, match=r"a number from 0\.01 to"):
         every(seconds)
+
+
+@pytest.mark.parametrize("message", [None, "", " "])
+def test_every_sends_something(message: Any) -> None:
+    with pytest.raises(UsageError, match="nothing to send"):
+        every(1, message)
+
+
+def test_a_message_is_made_by_a_plain_function(tmp_path: Path) -> None:
+    async def make(*_: Any) -> str:
+        return "later"
+
+    with pytest.raises(UsageError, match="plain function"):
+        every(1, make)
+    with pytest.raises(UsageError, match="plain function"):
+        on_file_change(tmp_path, make)
+
+
+def test_a_folder_that_is_taken_away_ends_its_trigger(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(triggers, "_GONE_SECONDS", 0.01)
+
+    async def main() -> None:
+        background, folder = Background(), tmp_path / "watched"
+        folder.mkdir()
+        running = background.add_trigger(on_file_change(folder))
+        await asyncio.sleep(0.2)  # the watcher's own thread takes its place
+        folder.rmdir()
+        await background.inbox.receive(20)
+        while running.error is None:
+            await asyncio.sleep(0.01)
+        assert "is gone" in running.error
+        await background.close()
+
+    asyncio.run(main())
+    assert "is gone" in caplog.text
 
 
 @pytest.mark.parametrize("bad", ["tick", every, Every, None])

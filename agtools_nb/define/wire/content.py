@@ -63,7 +63,7 @@ def content_of(result: ToolResult, limit: int | None) -> Content:
     value = jsonable(parts.response)
     if result.subscription:
         # The model needs to know that more will come, and by which id it can end that.
-        value = {"subscription": True, "subscription_id": call_id, "value": value}
+        value = {"subscription": True, "subscription_id": result.subscription, "value": value}
     whole = value if isinstance(value, str) else json_text(value)
     text, is_cut = cut(whole, limit)
     media = result.media or parts.media
