@@ -69,6 +69,7 @@ class Inbox:
         self._waiters: set[_Waiter] = set()
         self._watchers: list[Callable[[], None]] = []
         self._load()
+        self._database.on_close(self._changed)
 
     def _load(self) -> None:
         rows = self._database.execute(
@@ -188,10 +189,12 @@ class Inbox:
 
         Raises:
             TimeoutError: None came in time.
+            StoreError: The store was closed, so that none will come.
         """
         async with asyncio.timeout(timeout):
             with self._listening() as waiter:
                 while (event := self.take()) is None:
+                    self._database.execute("SELECT 1")  # a closed one says so, for good
                     await waiter.wait()
         return event
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agtools_nb import Event, Inbox, UsageError
+from agtools_nb import Event, Inbox, StoreError, UsageError
 from agtools_nb.context import StateStore
 from agtools_nb.context.database import Database
 
@@ -102,6 +102,19 @@ def test_waiting_ends_in_time() -> None:
 
     with pytest.raises(TimeoutError):
         asyncio.run(main())
+
+
+def test_who_waits_is_told_that_the_store_was_closed() -> None:
+    async def main() -> None:
+        database = Database.open(None)
+        inbox = Inbox(database)
+        waiting = asyncio.create_task(inbox.receive())
+        await asyncio.sleep(0)
+        database.close()
+        with pytest.raises(StoreError, match="closed"):
+            await asyncio.wait_for(waiting, 10)
+
+    asyncio.run(main())
 
 
 def test_two_who_wait_share_the_events() -> None:
