@@ -20,6 +20,11 @@ if TYPE_CHECKING:
         prepare,
         validate,
     )
+    from agtools_nb.builtin import (
+        sleep_tool,
+        tail_process_tool,
+        watch_files_tool,
+    )
     from agtools_nb.calls import (
         Change,
         Fault,
@@ -162,8 +167,11 @@ __all__ = [
     "read_calls",
     "read_declaration",
     "reply",
+    "sleep_tool",
+    "tail_process_tool",
     "tool",
     "validate",
+    "watch_files_tool",
     "why_not_strict",
     "without_unset",
 ]
@@ -230,8 +238,11 @@ _HOMES = {
     "read_calls": "agtools_nb.define.wire",
     "read_declaration": "agtools_nb.define.wire",
     "reply": "agtools_nb.define.wire",
+    "sleep_tool": "agtools_nb.builtin",
+    "tail_process_tool": "agtools_nb.builtin",
     "tool": "agtools_nb.define",
     "validate": "agtools_nb.arguments",
+    "watch_files_tool": "agtools_nb.builtin",
     "why_not_strict": "agtools_nb.define.wire",
     "without_unset": "agtools_nb.define.wire",
 }

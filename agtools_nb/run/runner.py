@@ -251,7 +251,7 @@ class ToolRunner:
         try:
             result = await attempt.run(contextlib.nullcontext(), own_task=False)
         except asyncio.CancelledError:
-            attempt.stopped()
+            await attempt.told(attempt.stopped())
             raise
         if attempt.is_interrupted:
             raise KeyboardInterrupt

@@ -356,6 +356,24 @@ class TestHooks:
         asyncio.run(main())
         assert seen == [("add", "ok"), ("hang", "cancelled")]
 
+    def test_after_hears_of_one_call_that_was_cancelled(self) -> None:
+        @tool
+        async def wait() -> None:
+            await asyncio.Event().wait()
+
+        async def main() -> list[str]:
+            runner = ToolRunner([wait])
+            told: list[str] = []
+            runner.after(lambda call, result: told.append(result.status))
+            running = asyncio.create_task(runner.execute("wait"))
+            await asyncio.sleep(0)
+            running.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await running
+            return told
+
+        assert asyncio.run(main()) == ["cancelled"]
+
     def test_what_is_no_function_is_no_hook(self) -> None:
         for register in (ToolRunner().before, ToolRunner().after):
             with pytest.raises(UsageError, match="a hook must be a function, not 5"):

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.pythons
 Record = Callable[[str, object], None]
 Outcomes = dict[str, "Future[tuple[Path, int]]"]
 
-ROOMS = ("tests/core", "tests/cases", "tests/context")
+ROOMS = ("tests/core", "tests/cases", "tests/context", "tests/events", "tests/builtin")
 LOWEST = (3, 11)
 EXAMPLES = "10"
 MOST_SECONDS = 900
@@ -122,6 +122,7 @@ def needed(repo: Path, *, sdks: bool = True) -> list[str]:
     left_out = NOT_THERE if sdks else (*NOT_THERE, *SDKS)
     project = tomllib.loads((repo / "pyproject.toml").read_text())["project"]
     asked = project["optional-dependencies"]["test"]
+    asked = [*asked, *project["optional-dependencies"]["watch"]]
     found = [word for word in asked if re.split(r"[\[<>=~! ]", word)[0] not in left_out]
     assert {"pytest", "hypothesis"} <= {re.split("[<>=]", word)[0] for word in found}
     return found
