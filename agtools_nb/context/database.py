@@ -8,7 +8,7 @@ import logging
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from agtools_nb.context.database_errors import closed, in_use, store_error
@@ -19,10 +19,12 @@ from agtools_nb.context.database_file import (
     check_soundness,
     real_path,
 )
+from agtools_nb.context.due import DueCalls
 from agtools_nb.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
     import sqlite3
+    from pathlib import Path
 
 T = TypeVar("T")
 
@@ -50,9 +52,13 @@ class Database:
         self.path = None if file is None else file.path
         self.lock = threading.RLock()
         self._file = file
-        self._level = 0
+        # The transactions inside of each other, the outermost first; each an object of its own.
+        self._open: list[object] = []
         self._undo: list[Callable[[], object]] = []
         self._news: list[Callable[[], object]] = []
+        self._due = DueCalls()
+        self._savepoints = 0
+        self._was_sent = False
         self._parts: dict[str, Any] = {}
         self._closed_listeners: list[Callable[[], object]] = []
         self._process = os.getpid()
@@ -77,17 +83,22 @@ class Database:
         if path is None or path == ":memory:":
             return cls(None)
         real = real_path(path)
-        with _opening:
-            for known in tuple(_files):
-                if known._file is not None and known._file.is_at(real):
+        while True:
+            # Whoever waits for a database's lock must not hold this one: see close().
+            with _opening:
+                known = _known(real)
+                if known is None:
+                    _watch_process()
+                    known = cls(StoreFile(real))
+                    _files.append(known)
                     return known
-                if known.path == real:
-                    _log.warning("the file of the store %s was taken away; it starts anew", real)
-                    known._leave_behind()
-            _watch_process()
-            made = cls(StoreFile(real))
-            _files.append(made)
-            return made
+            if not known.is_open:
+                known.close()  # wait until it is
+            elif known._file is not None and known._file.is_at(real):
+                return known
+            else:
+                _log.warning("the file of the store %s was taken away; it starts anew", real)
+                known._leave_behind()
 
     @property
     def is_open(self) -> bool:
@@ -100,21 +111,12 @@ class Database:
         Raises:
             UsageError: This thread has a transaction open.
         """
-        with _opening, self.lock:
-            if self._level:
-                raise UsageError("a store cannot be closed inside of a transaction; leave it first")
-            connection, self._connection = self._connection, None
-            if connection is None:
-                return
-            if self in _files:
-                _files.remove(self)
-            try:
-                connection.close()
-            finally:
-                if self._file is not None:
-                    self._file.close()
+        with self.lock:
+            self._close()
         # Without the locks: who hears of it may take others.
-        self._call(_taken(self._closed_listeners))
+        told = DueCalls()
+        told.waiting += _taken(self._closed_listeners)
+        told.run()
 
     def on_close(self, listener: Callable[[], object]) -> Callable[[], None]:
         """Call ``listener()`` once this is closed; at once, if it is closed already.
@@ -126,7 +128,7 @@ class Database:
             if is_open:
                 self._closed_listeners.append(listener)
         if not is_open:
-            self._call([listener])
+            DueCalls().make(listener)
 
         def stop() -> None:
             with contextlib.suppress(ValueError):
@@ -175,23 +177,41 @@ class Database:
             StoreError: It could not be kept, and was undone.
         """
         with self.lock:
-            self._usable()
-            level, undo, news = self._level, len(self._undo), len(self._news)
-            self._step("BEGIN IMMEDIATE" if level == 0 else f"SAVEPOINT level_{level}")
-            self._level = level + 1
+            connection = self._usable()
+            level, undo, news = len(self._open), len(self._undo), len(self._news)
+            this, first = object(), len(self._due.waiting)
+            mark = self._mark()
+            self._step(f"SAVEPOINT {mark}" if level else "BEGIN IMMEDIATE")
+            self._open += [this]
+            is_ending = False
+            interrupt: BaseException | None = None
             try:
                 yield
-                self._step("COMMIT" if level == 0 else f"RELEASE level_{level}")
-            except BaseException:
-                self._level = level
-                self._roll_back(level)
-                del self._news[news:]
-                self._call(reversed(dict.fromkeys(_taken(self._undo, undo))))
-                raise
-            self._level = level
+                self._was_sent, is_ending = False, True
+                self._step(f"RELEASE {mark}" if level else "COMMIT")
+            except BaseException as error:
+                was_sent = is_ending and self._was_sent
+                if this not in self._open:
+                    raise  # an interrupt kept it from ending, and the outer one has ended since
+                del self._open[level:]
+                if level:
+                    self._take_back(mark, undo, news, was_sent)
+                    raise
+                if not was_sent or connection.in_transaction:
+                    self._undo_all()
+                    raise
+                interrupt = error  # it came after SQLite had committed
+            # Python looks for signals at calls only: nothing can come between these.
+            del self._open[level:]
             if level == 0:
-                self._undo.clear()
-                self._call(_taken(self._news))
+                self._due.waiting += self._news
+                self._news, self._undo = [], []
+                self._due.run(first)
+            if interrupt is not None:
+                try:
+                    raise interrupt
+                finally:
+                    del interrupt  # its traceback holds this frame
 
     def on_rollback(self, undo: Callable[[], object]) -> None:
         """Call ``undo()`` if the running transaction is undone, after the file was.
@@ -200,27 +220,46 @@ class Database:
         Outside of a transaction nothing happens: each statement is kept or fails alone.
         """
         with self.lock:
-            if self._level:
+            if self._open:
                 self._undo.append(undo)
 
     def on_commit(self, tell: Callable[[], object]) -> None:
-        """Call ``tell()`` once what was written is kept: at once, outside of a transaction."""
+        """Call ``tell()`` once what was written is kept: at once, outside of a transaction.
+
+        It is called again if an interrupt falls into it, so it must bear being called twice.
+        """
         with self.lock:
-            if self._level:
+            if self._open:
                 self._news.append(tell)
             else:
-                self._call([tell])
+                self._due.make(tell)
+
+    def surely(self, call: Callable[[], object]) -> None:
+        """Call ``call()`` now, and again if an interrupt falls into it."""
+        with self.lock:
+            self._due.make(call)
+
+    def check(self) -> None:
+        """Make sure that it can be used.
+
+        Raises:
+            StoreError: It was closed.
+            StoreInUseError: This process was forked from the one that has it open.
+        """
+        with self.lock:
+            self._usable()
 
     def part(self, name: str, build: Callable[[], T]) -> T:
         """Return this database's one component of that name, built when first asked for.
 
         Two objects that each remember what is in one table would disagree.
         """
-        with self.lock:
-            if name not in self._parts:
-                self._parts[name] = build()
-            found: T = self._parts[name]
-            return found
+        if name not in self._parts:  # who only looks it up need not wait for the lock
+            with self.lock:
+                if name not in self._parts:
+                    self._parts[name] = build()
+        found: T = self._parts[name]
+        return found
 
     def has_part(self, name: str) -> bool:
         """Whether the component of that name was built."""
@@ -268,53 +307,93 @@ class Database:
         connection = self._connection
         if connection is None:
             raise in_use(self.path) if self._process != os.getpid() else closed(self.path)
-        if connection.in_transaction != (self._level > 0):
-            self._mend(connection)
+        if self._open:
+            if not connection.in_transaction:  # a statement ended it by itself
+                raise StoreError("the transaction was undone by an error before; leave it first")
+        elif connection.in_transaction or self._undo or self._news:
+            self._undo_all()  # an interrupt kept it from being undone
+        if self._due.waiting and not self._due.is_running:
+            self._due.run()
         return connection
 
-    def _mend(self, connection: sqlite3.Connection) -> None:
-        """A statement ended the transaction by itself, or an interrupt left one open."""
-        if self._level:
-            raise StoreError("the transaction was undone by an error before; leave it first")
-        connection.rollback()
+    def _mark(self) -> str:
+        """A name for a savepoint that no other of this transaction has."""
+        self._savepoints = self._savepoints + 1 if self._open else 0
+        return f"mark_{self._savepoints}"
 
     def _step(self, sql: str) -> None:
+        connection = self._usable()
         try:
-            self._usable().execute(sql)
+            self._was_sent = True
+            connection.execute(sql)
         except self._sqlite_error as error:
+            self._was_sent = False
             raise self._told(error) from error
 
-    def _roll_back(self, level: int) -> None:
+    def _undo_all(self) -> None:
+        """Undo the outermost transaction. What an interrupt leaves of it, the next use does."""
         connection = self._connection
-        if connection is None or not connection.in_transaction:
-            return  # SQLite did it itself
-        try:
-            if level == 0:
-                connection.execute("ROLLBACK")
-            else:
-                connection.execute(f"ROLLBACK TO level_{level}")
-                connection.execute(f"RELEASE level_{level}")
-        except self._sqlite_error:  # the error on the way out says what is wrong
-            _log.exception("a transaction of the store could not be undone")
-
-    def _call(self, calls: Iterable[Callable[[], object]]) -> None:
-        for call in calls:
+        if connection is not None and connection.in_transaction:  # or SQLite did it itself
             try:
-                call()
-            except Exception:  # the file has been changed; who hears of it cannot undo that
-                _log.exception("%r failed", call)
+                connection.execute("ROLLBACK")
+            except self._sqlite_error:  # the error on the way out says what is wrong
+                _log.exception("a transaction of the store could not be undone")
+        first, undo = len(self._due.waiting), list(dict.fromkeys(reversed(self._undo)))
+        self._due.waiting += undo
+        self._undo, self._news = [], []
+        self._due.run(first)
+
+    def _take_back(self, mark: str, undo: int, news: int, was_sent: bool) -> None:
+        """Undo a transaction inside of another: what was done since the savepoint ``mark``."""
+        connection = self._connection
+        if connection is not None and connection.in_transaction:
+            try:
+                connection.execute(f"ROLLBACK TO {mark}")
+                connection.execute(f"RELEASE {mark}")
+            except self._sqlite_error:
+                if was_sent:
+                    return  # released before an interrupt came: the outer one decides about it
+                _log.exception("a transaction of the store could not be undone")
+        first, calls = len(self._due.waiting), list(dict.fromkeys(reversed(self._undo[undo:])))
+        self._due.waiting += calls
+        del self._undo[undo:], self._news[news:]
+        self._due.run(first)
 
     def _told(self, error: Exception) -> StoreError:
         return store_error(error, self.path)  # type: ignore[arg-type]
 
+    def _close(self, *, is_left: bool = False) -> None:
+        """Close it, or finish what an interrupt left of that; the lock is held.
+
+        Args:
+            is_left: Its file is elsewhere now, and its log must not get into the next one.
+        """
+        connection = self._connection
+        if connection is not None and self._open:
+            raise UsageError("a store cannot be closed inside of a transaction; leave it first")
+        self._connection = None
+        try:
+            if connection is not None:
+                connection.close()
+        finally:
+            if self._file is not None and self in _files:
+                self._file.close()
+                if is_left:
+                    self._file.beside("-wal").unlink(missing_ok=True)
+                # Last of all: who opens the file waits until it is not among these.
+                with _opening, contextlib.suppress(ValueError):
+                    _files.remove(self)
+
     def _leave_behind(self) -> None:
-        """Close a file that another has taken the place of; its log must not get into that one."""
-        with self.lock, contextlib.suppress(StoreError):
-            # SQLite does not do this by itself on closing a file that was moved.
-            self.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        """Close a file that another has taken the place of."""
+        with self.lock:
+            if not self.is_open:
+                return  # another thread did
+            with contextlib.suppress(StoreError):
+                # SQLite does not do this by itself on closing a file that was moved.
+                self.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._close(is_left=True)
         self.close()
-        if self._file is not None:
-            self._file.beside("-wal").unlink(missing_ok=True)
 
     def _abandon(self) -> None:
         """In a forked child: leave the parent's file alone, also when the child ends."""
@@ -326,12 +405,13 @@ class Database:
         self._connection = None
         if self._file is not None:
             self._file.close()
+        _free(self.lock)
 
 
-def _taken(calls: list[T], first: int = 0) -> list[T]:
-    """Take what stands in a list from ``first`` on."""
-    taken = calls[first:]
-    del calls[first:]
+def _taken(calls: list[T]) -> list[T]:
+    """Take what stands in a list."""
+    taken = calls[:]
+    del calls[:]
     return taken
 
 
@@ -351,9 +431,18 @@ def _prepare(connection: sqlite3.Connection) -> None:
     connection.execute("SELECT count(*) FROM about").fetchall()
 
 
+# Held to look at the files that are open, or to open one. Who has it waits for no other lock.
 _opening = threading.RLock()
 _files: list[Database] = []
 _is_watching = False
+
+
+def _known(path: Path) -> Database | None:
+    """The database that has the file at ``path`` open, or had it when another was there."""
+    for known in _files:
+        if known._file is not None and known._file.is_at(path):
+            return known
+    return next((known for known in _files if known.path == path), None)
 
 
 def _watch_process() -> None:
@@ -374,6 +463,16 @@ def _close_all() -> None:
 
 
 def _abandon_all() -> None:
+    _free(_opening)
     for database in _files:
         database._abandon()
     _files.clear()
+
+
+def _free(lock: threading.RLock) -> None:
+    """In a forked child: free a lock that is held by a thread which is not here."""
+    if lock.acquire(blocking=False):
+        lock.release()
+    else:
+        # In its place, as the standard library does it: others know this very lock.
+        lock._at_fork_reinit()  # type: ignore[attr-defined]

@@ -84,8 +84,10 @@ class StoreFile:
             raise
 
     def close(self) -> None:
-        """Let go of it. SQLite must have closed it before."""
-        os.close(self._handle)
+        """Let go of it. SQLite must have closed it before. Twice is safe."""
+        handle, self._handle = self._handle, -1
+        if handle >= 0:  # the number may be another file's by now
+            os.close(handle)
 
     def is_at(self, path: Path) -> bool:
         """Whether ``path`` leads to this very file."""

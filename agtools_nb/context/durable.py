@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -74,6 +76,8 @@ class DurableState(StateStore):
 
     def _commit(self, write: StateWrite, value: Any) -> None:
         after = None if value is ABSENT else dumped(value)
+        # First of all: an interrupt may come at any point, and the transaction be undone.
+        self._database.on_rollback(self._read_after_a_fault)
         try:
             self._database.execute(
                 "INSERT INTO state_writes VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -89,32 +93,53 @@ class DurableState(StateStore):
                 ),
             )
             super()._commit(write, value)
+            self._size += len(after or "")
+            self._give_up_oldest()
         except BaseException:
             # An interrupt may have come between the file and the memory: the file is right.
-            self._read_after_a_fault()
+            self._database.surely(self._read_after_a_fault)
             raise
-        self._database.on_rollback(self._read_after_a_fault)
-        self._size += len(after or "")
-        self._give_up_oldest()
 
     def _tell(self, write: StateWrite) -> None:
         if self._watchers:
-            self._database.on_commit(partial(super()._tell, write))
+            self._database.on_commit(partial(self._tell_each, write, self._watchers[:]))
+
+    def _check_open(self) -> None:
+        self._database.check()
+
+    def save(self, name: str) -> Snapshot:  # noqa: D102 -- as it is above
+        with self._alike():
+            return super().save(name)
+
+    def forget(self, name: str) -> None:  # noqa: D102 -- as it is above
+        with self._alike():
+            super().forget(name)
+
+    @contextmanager
+    def _alike(self) -> Iterator[None]:
+        """An interrupt between the file and the memory leaves them alike."""
+        try:
+            yield
+        except Exception:
+            raise  # nothing was written, or the transaction has seen to it
+        except BaseException:
+            self._database.surely(self._read_after_a_fault)
+            raise
 
     def _keep_snapshot(self, snapshot: Snapshot) -> None:
         row = (self._scope, dumped(snapshot.name), snapshot.seq, snapshot.at)
         with self._database.transaction():
-            self._drop_snapshot(snapshot.name)
+            self._drop_snapshot(snapshot.name)  # and be told if it is undone
             self._database.execute(
                 "INSERT INTO state_snapshots (scope, name, seq, at, state) VALUES (?, ?, ?, ?, ?)",
                 (*row, dumped(dict(snapshot.values))),
             )
 
     def _drop_snapshot(self, name: str) -> None:
+        self._database.on_rollback(self._read_after_a_fault)
         self._database.execute(
             "DELETE FROM state_snapshots WHERE scope = ? AND name = ?", (self._scope, dumped(name))
         )
-        self._database.on_rollback(self._read_after_a_fault)
 
     # -- reading ----------------------------------------------------------------------------
 

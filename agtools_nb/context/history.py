@@ -49,7 +49,7 @@ class History:
     @property
     def writes(self) -> tuple[StateWrite, ...]:
         """The last 10,000, oldest first."""
-        return self._all()[-HISTORY_LIMIT:]
+        return self._past()[2][-HISTORY_LIMIT:]
 
     def add(self, write: StateWrite) -> None:
         """Remember one more write."""
@@ -60,11 +60,12 @@ class History:
     def give_up(self, count: int) -> None:
         """Forget the oldest writes."""
         base = dict(self._base[1])
-        oldest = self._all()[:count]
+        oldest = [write for write in self._all() if write.seq > self._base[0]][:count]
         for write in oldest:
             write.apply(base)
         self._base = (oldest[-1].seq, base) if oldest else self._base
-        for _ in oldest:
+        # An interrupt may leave some of them here: whoever reads leaves them out.
+        while self._writes and self._writes[0].seq <= self._base[0]:
             self._writes.popleft()
 
     def at(self, seq: int) -> dict[str, Any]:
@@ -81,17 +82,21 @@ class History:
                 f"{HISTORY_LIMIT:,} are kept), not {brief_repr(seq)}"
             )
         values = dict(base)
-        for write in writes[: seq - first]:
+        for write in writes:
+            if write.seq > seq:  # a number may be missing, so its place does not tell
+                break
             write.apply(values)
         return {key: copied(value) for key, value in values.items()}
 
-    def _past(self) -> tuple[int, dict[str, Any], list[StateWrite]]:
+    def _past(self) -> tuple[int, dict[str, Any], tuple[StateWrite, ...]]:
         """What belongs together: a number, the values after that write, and the writes since."""
         while True:
-            seq, base = self._base
-            writes = [write for write in self._all() if write.seq > seq]
-            # If not, the oldest were given up in between.
-            if not writes or writes[0].seq == seq + 1:
+            past = self._base
+            writes = self._all()
+            if self._base is past:  # if not, the oldest were given up in between
+                seq, base = past
+                if writes and writes[0].seq <= seq:
+                    writes = tuple(write for write in writes if write.seq > seq)
                 return seq, base, writes
 
     def _all(self) -> tuple[StateWrite, ...]:

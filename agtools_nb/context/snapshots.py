@@ -27,6 +27,14 @@ class Snapshot:
     at: float
     values: Mapping[str, Any] = field(repr=False)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A view of a dict that cannot be written to can be neither pickled nor copied.
+        return _again, (self.name, self.seq, self.at, dict(self.values))
+
+
+def _again(name: str, seq: int, at: float, values: dict[str, Any]) -> Snapshot:
+    return Snapshot(name, seq, at, MappingProxyType(values))
+
 
 def frozen(values: Mapping[str, Any]) -> Mapping[str, Any]:
     """A copy of values that cannot be written to."""

@@ -55,9 +55,16 @@ class StateStore:
     # -- values -----------------------------------------------------------------------------
 
     def get(self, key: str, default: Any = None) -> Any:
-        """Return a copy of the value under ``key``, or ``default``."""
+        """Return a copy of the value under ``key``, or ``default``.
+
+        Raises:
+            TypeError: ``key`` is not text.
+            StoreError: The store's file was closed: what is in it may have changed since.
+                :meth:`snapshot` and the history still show how it was then.
+        """
         with self._lock:
-            return copied(self._read(key, default))
+            self._check_open()
+            return copied(self._read(_checked(key), default))
 
     def set(
         self, key: str, value: Any, *, call_id: str | None = None, tool_name: str | None = None
@@ -97,6 +104,7 @@ class StateStore:
             TypeError: ``key`` is not text, or the updater is a coroutine function.
         """
         with self._lock:
+            self._check_open()
             value = updater(copied(self._read(_checked(key), default)))
             if inspect.iscoroutine(value):
                 value.close()
@@ -108,9 +116,14 @@ class StateStore:
             return value
 
     def delete(self, key: str, *, call_id: str | None = None, tool_name: str | None = None) -> None:
-        """Remove ``key``; nothing happens if this store has none of its own."""
+        """Remove ``key``; nothing happens if this store has none of its own.
+
+        Raises:
+            TypeError: ``key`` is not text.
+        """
         with self._lock:
-            if key in self._values:
+            self._check_open()
+            if _checked(key) in self._values:
                 self._write(key, ABSENT, "delete", call_id, tool_name)
 
     def reset(self) -> None:
@@ -131,10 +144,14 @@ class StateStore:
 
     def __contains__(self, key: object) -> bool:
         with self._lock:
+            self._check_open()
+            if not isinstance(key, str):
+                return False
             return key in self._values or (self._parent is not None and key in self._parent)
 
     def __len__(self) -> int:
         with self._lock:
+            self._check_open()
             return len(self._values) if self._parent is None else len(self._keys())
 
     # -- history and snapshots --------------------------------------------------------------
@@ -160,9 +177,8 @@ class StateStore:
         Raises:
             UsageError: ``name`` is no text, or empty.
         """
-        if not _is_name(name):
-            raise UsageError(f"a snapshot's name is text, not {brief_repr(name)}")
         with self._lock:
+            _check_name(name)
             taken = Snapshot(name, self._history.last, time.time(), frozen(self._values))
             self._keep_snapshot(taken)
             self._snapshots = {
@@ -189,7 +205,7 @@ class StateStore:
             The snapshot.
 
         Raises:
-            UsageError: There is none of that name.
+            UsageError: There is none of that name, or it is no text.
         """
         with self._lock:
             found = snapshot if isinstance(snapshot, Snapshot) else self._snapshot(snapshot)
@@ -201,7 +217,7 @@ class StateStore:
         """Remove a snapshot.
 
         Raises:
-            UsageError: There is none of that name.
+            UsageError: There is none of that name, or it is no text.
         """
         with self._lock:
             self._snapshot(name)
@@ -231,6 +247,9 @@ class StateStore:
 
     # -- what a store that lasts does otherwise ---------------------------------------------
 
+    def _check_open(self) -> None:
+        """Make sure that what is known here is what was stored."""
+
     def _kept(self, key: str, value: Any) -> Any:
         """A copy of a value, as the store will hold it."""
         return copied(value)
@@ -246,7 +265,13 @@ class StateStore:
         self._history.add(write)
 
     def _tell(self, write: StateWrite) -> None:
-        for watcher in tuple(self._watchers):
+        self._tell_each(write, self._watchers[:])
+
+    def _tell_each(self, write: StateWrite, watchers: list[Callable[[StateWrite], None]]) -> None:
+        """Tell watchers, and take each from the list: called again, nobody hears it twice."""
+        while watchers:
+            watcher = watchers[0]
+            del watchers[0]
             try:
                 watcher(write)
             except Exception:  # the write has happened; one who looks on cannot undo it
@@ -305,14 +330,16 @@ class StateStore:
         self._tell(write)
 
     def _snapshot(self, name: str) -> Snapshot:
+        _check_name(name)
         if name not in self._snapshots:
             known = ", ".join(map(repr, self._snapshots)) or "none"
             raise UsageError(f"there is no snapshot {brief_repr(name)}; saved: {known}")
         return self._snapshots[name]
 
 
-def _is_name(name: object) -> bool:
-    return isinstance(name, str) and bool(name)
+def _check_name(name: object) -> None:
+    if not isinstance(name, str) or not name:
+        raise UsageError(f"a snapshot's name is text, not {brief_repr(name)}")
 
 
 def _checked(key: object) -> str:

@@ -14,6 +14,8 @@ from agtools_nb.context.database import Database
 from agtools_nb.context.durable import DurableState
 from agtools_nb.context.memory import Memory
 from agtools_nb.context.state import StateStore
+from agtools_nb.errors import UsageError
+from agtools_nb.jsonable import brief_repr, clean_text
 
 
 class Store:
@@ -79,10 +81,11 @@ class Store:
     @property
     def database(self) -> Database:
         """The file, or a database in memory, made when it is first asked for."""
-        with self._lock:
-            if self._database is None:
-                self._database = Database.open(None)
-            return self._database
+        if self._database is None:
+            with self._lock:
+                if self._database is None:
+                    self._database = Database.open(None)
+        return self._database
 
     @property
     def artifacts(self) -> Artifacts:
@@ -102,7 +105,14 @@ class Store:
         Args:
             name: Tells it from others, such as a subagent's name. The same name gives the same
                 state, also when the file is opened again.
+
+        Raises:
+            UsageError: ``name`` is no text, or empty.
         """
+        if not _is_name(name):
+            raise UsageError(
+                f"a child state's name is text such as 'researcher', not {brief_repr(name)}"
+            )
         database, state = self.database, self.state
 
         def build() -> StateStore:
@@ -129,6 +139,11 @@ class Store:
 
     def __repr__(self) -> str:
         return f"<Store {self.path or 'in memory'}>"
+
+
+def _is_name(name: object) -> bool:
+    # With half a character in it, it has no UTF-8 form and would be another name in the file.
+    return isinstance(name, str) and bool(name) and clean_text(name) == name
 
 
 def _conversation_id(database: Database) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import copy
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +15,7 @@ import pytest
 from agtools_nb import StateStore, ToolContext, ToolRunner
 from agtools_nb.context import MemoryHit, SimpleToolContext, Store
 from agtools_nb.context.durable import DurableState
-from agtools_nb.errors import StoreError
+from agtools_nb.errors import StoreError, UsageError
 
 
 def test_a_store_is_one_conversation(tmp_path: Path) -> None:
@@ -27,9 +29,75 @@ def test_a_store_is_one_conversation(tmp_path: Path) -> None:
         assert again.conversation_id == first
     with Store.open(tmp_path / "other.db") as other:
         assert other.conversation_id != first
-    with pytest.raises(StoreError, match="was closed"):
+
+
+def test_a_closed_store_answers_only_who_looks_on(tmp_path: Path) -> None:
+    store = Store.open(tmp_path / "work.db")
+    store.state.set("a", 1)
+    child = store.child_state("c")
+    saved = store.state.save("s")
+    store.close()
+    state = store.state
+    for use in (
+        lambda: state.get("a"),
+        lambda: child.get("a"),
+        lambda: "a" in state,
+        lambda: len(state),
+        lambda: state.set("a", 1),
+        lambda: state.update("a", lambda value: pytest.fail("it was run")),
+        lambda: state.delete("never was"),
+    ):
+        with pytest.raises(StoreError, match="was closed"):
+            use()
+    # What a view shows may be what was there last.
+    assert (state.snapshot(), state.at(1), state.snapshots) == ({"a": 1}, {"a": 1}, (saved,))
+
+
+@pytest.mark.parametrize("name", ["", "\ud800", 5, None, ["a"]])
+@pytest.mark.parametrize("is_file", [False, True])
+def test_a_childs_name_is_text(tmp_path: Path, name: Any, is_file: bool) -> None:
+    with Store.open(tmp_path / "work.db" if is_file else None) as store:
+        with pytest.raises(UsageError, match="a child state's name is text such as 'researcher'"):
+            store.child_state(name)
         store.state.set("a", 1)
-    assert store.state.snapshot() == {}
+        store.child_state("a\x00 ü").set("a", 2)
+        assert store.state.snapshot() == {"a": 1}
+
+
+@pytest.mark.parametrize("is_file", [False, True])
+def test_what_is_no_key_or_name_is_told_so(tmp_path: Path, is_file: bool) -> None:
+    with Store.open(tmp_path / "work.db" if is_file else None) as store:
+        state: Any = store.state
+        for key in (["a"], 3, None):
+            for use in (
+                state.get,
+                state.delete,
+                lambda key: state.set(key, 1),
+                lambda key: state.update(key, str),
+            ):
+                with pytest.raises(TypeError, match="a state key must be text, not"):
+                    use(key)
+            for use in (state.load, state.forget, state.save):
+                with pytest.raises(UsageError, match="a snapshot's name is text, not"):
+                    use(key)
+            assert key not in state
+        assert state.history == ()
+
+
+def test_a_snapshot_can_be_copied_and_pickled() -> None:
+    store = Store.open()
+    store.state.set("a", {"b": [1]})
+    saved = store.state.save("s")
+    for again in (copy.deepcopy(saved), copy.copy(saved), pickle.loads(pickle.dumps(saved))):
+        assert again == saved
+        with pytest.raises(TypeError):
+            again.values["a"] = 2
+    deep = copy.deepcopy(saved)
+    deep.values["a"]["b"].append(2)
+    assert saved.values == {"a": {"b": [1]}}
+    store.state.set("a", 3)
+    store.state.load(pickle.loads(pickle.dumps(saved)))
+    assert store.state.get("a") == {"b": [1]}
 
 
 def test_in_memory_any_value_can_be_kept_and_nothing_is_shared() -> None:

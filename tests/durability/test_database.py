@@ -377,6 +377,101 @@ os._exit(0)
 """
 
 
+FORKED_MEANWHILE = """
+import faulthandler, os, sys, threading
+from agtools_nb.context import Store, database
+from agtools_nb.errors import StoreInUseError
+store = Store.open(sys.argv[1])
+store.state.set("a", 1)
+held, done = threading.Event(), threading.Event()
+def hold():
+    with store.state.lock(), database._opening:
+        held.set()
+        done.wait()
+threading.Thread(target=hold).start()
+held.wait()
+child = os.fork()
+if child == 0:
+    faulthandler.dump_traceback_later(20, exit=True)
+    for use in (
+        lambda: store.state.get("a"),
+        lambda: store.state.set("a", 2),
+        lambda: Store.open(sys.argv[1]),
+    ):
+        try:
+            use()
+        except StoreInUseError:
+            print("refused", flush=True)
+    os._exit(0)
+print(os.waitpid(child, 0)[1])
+done.set()
+store.state.set("a", 3)
+print(store.state.snapshot())
+"""
+
+
+def test_a_child_forked_while_another_thread_has_the_store_is_told(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FORKED_MEANWHILE, str(tmp_path / "work.db")],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert done.stdout.split("\n")[:5] == ["refused"] * 3 + ["0", "{'a': 3}"]
+
+
+def test_a_store_is_opened_while_another_that_is_held_gets_closed(tmp_path: Path) -> None:
+    code = """
+import sys, threading
+from agtools_nb.context import Store
+first = Store.open(sys.argv[1] + "/first.db")
+closing = threading.Thread(target=first.close, daemon=True)
+def use():
+    with first.state.lock():
+        closing.start()
+        closing.join(0.2)
+        Store.open(sys.argv[1] + "/second.db")
+        print("opened", flush=True)
+using = threading.Thread(target=use, daemon=True)
+using.start()
+for thread in (using, closing):
+    thread.join(10)
+    print(thread.is_alive(), flush=True)
+import os
+os._exit(0)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout.split() == ["opened", "False", "False"]
+
+
+def test_whoever_opens_a_file_that_is_being_closed_waits_for_that(tmp_path: Path) -> None:
+    path = tmp_path / "work.db"
+
+    def use() -> None:
+        for _ in range(40):
+            try:
+                database = Database.open(path)
+                database.create(TABLE)
+                database.close()
+            except StoreError as error:  # another thread closed it in between
+                reasons.append(error.reason)
+
+    reasons: list[Any] = []
+    threads = [threading.Thread(target=use) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(reasons) <= {"closed"}
+    database = Database.open(path)
+    assert numbers(database) == []
+    database.close()
+    assert [path.name for path in tmp_path.iterdir()] == ["work.db"]
+
+
 def test_a_forked_child_leaves_the_file_to_its_parent(tmp_path: Path) -> None:
     path = tmp_path / "work.db"
     done = subprocess.run(
