@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import logging
 import threading
-from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -62,8 +61,8 @@ class Inbox:
         self._database.create(*_TABLES)
         self._open: dict[int, Event] = {}
         self._taken_seqs: set[int] = set()
-        self._counts: Counter[str | None] = Counter()
-        self._handled: deque[Event] = deque(maxlen=SHOWN_HANDLED)
+        self._seqs_of: dict[str | None, set[int]] = {}
+        self._handled: dict[int, Event] = {}
         self._holds = 0
         self._holds_lock = threading.Lock()
         self._waiters: set[_Waiter] = set()
@@ -76,19 +75,20 @@ class Inbox:
             "SELECT seq, body FROM events WHERE NOT is_handled ORDER BY seq"
         )
         self._open = {seq: Event.from_json(body, seq, "waiting") for seq, body in rows}
-        self._counts.update(event.call_id for event in self._open.values())
+        for seq, event in self._open.items():
+            self._seqs_of.setdefault(event.call_id, set()).add(seq)
         rows = self._database.execute(
             "SELECT seq, body FROM events WHERE is_handled AND body IS NOT NULL "
             "ORDER BY seq DESC LIMIT ?",
             (SHOWN_HANDLED,),
         )
-        self._handled.extend(Event.from_json(body, seq, "handled") for seq, body in rows[::-1])
+        self._handled = {seq: Event.from_json(body, seq, "handled") for seq, body in rows[::-1]}
 
     @property
     def items(self) -> tuple[Event, ...]:
         """The events, oldest first: all that are to be handled, and of the others the last 200."""
         with self._lock:
-            found = [*self._handled, *self._open.values()]
+            found = {**self._handled, **self._open}.values()
         return tuple(sorted(found, key=lambda event: event.seq))
 
     @property
@@ -107,7 +107,7 @@ class Inbox:
 
     def waiting_of(self, call_id: str) -> int:
         """How many events of one call are to be handled."""
-        return self._counts[call_id]
+        return len(self._seqs_of.get(call_id, ()))
 
     def count_of(self, call_id: str) -> int:
         """How many events of one call have ever been put in, its final one left out."""
@@ -152,8 +152,10 @@ class Inbox:
         return "kept"
 
     def _show(self, event: Event) -> None:
-        self._open[event.seq] = event
-        self._counts[event.call_id] += 1
+        # An interrupt may have this called again: by then it may have been taken.
+        if event.seq not in self._open:
+            self._seqs_of.setdefault(event.call_id, set()).add(event.seq)
+            self._open[event.seq] = event
         self._changed()
 
     def _is_over(self, call_id: str) -> bool:
@@ -234,13 +236,17 @@ class Inbox:
             self._database.on_commit(lambda: self._put_away(kept))
 
     def _put_away(self, event: Event) -> None:
-        if self._open.pop(event.seq, None) is not None:
-            self._taken_seqs.discard(event.seq)
-            self._counts[event.call_id] -= 1
-            if not self._counts[event.call_id]:
-                del self._counts[event.call_id]
-            self._handled.append(replace(event, status="handled"))
-            self._changed()
+        # An interrupt may have this called again: each step may be taken twice.
+        self._taken_seqs.discard(event.seq)
+        seqs = self._seqs_of.get(event.call_id, set())
+        seqs.discard(event.seq)
+        if not seqs:
+            self._seqs_of.pop(event.call_id, None)
+        self._handled[event.seq] = replace(event, status="handled")
+        while len(self._handled) > SHOWN_HANDLED:
+            del self._handled[next(iter(self._handled))]
+        self._open.pop(event.seq, None)
+        self._changed()
 
     def _forget_bodies(self, seq: int) -> None:
         # The dedup ids stay for good; what was said is kept as long as people may look at it.
