@@ -10,13 +10,14 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+_ABOUT = "Tools that a language model can call, in Jupyter: open the tour, or run it unseen."
 NOTEBOOK = "00_quickstart.ipynb"
 COPY = "agtools_nb_quickstart"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    parser = argparse.ArgumentParser(prog="agtools_nb", description=__doc__)
+    parser = argparse.ArgumentParser(prog="agtools_nb", description=_ABOUT)
     commands = parser.add_subparsers(required=True, metavar="command")
     quickstart = commands.add_parser(
         "quickstart",

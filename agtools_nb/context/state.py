@@ -154,6 +154,11 @@ class StateStore:
             self._check_open()
             return len(self._values) if self._parent is None else len(self._keys())
 
+    def __repr__(self) -> str:
+        keys, more = list(self._values)[:5], len(self._values) - 5
+        listed = ", ".join(map(brief_repr, keys)) + (f", and {more} more" if more > 0 else "")
+        return f"<{type(self).__name__}: {listed or 'no keys'}>"
+
     # -- history and snapshots --------------------------------------------------------------
 
     @property

@@ -105,6 +105,10 @@ class Inbox:
         """How many events are to be handled."""
         return len(self._open)
 
+    def __repr__(self) -> str:
+        held = ", held until no call is waited for" if self.held and len(self) else ""
+        return f"<Inbox: {len(self):,} events to handle{held}>"
+
     def waiting_of(self, call_id: str) -> int:
         """How many events of one call are to be handled."""
         return len(self._seqs_of.get(call_id, ()))

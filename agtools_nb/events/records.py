@@ -37,7 +37,9 @@ class BackgroundTask:
         ended_at: The same of its end; ``None`` while it is pending.
         result: What it returned, as JSON; ``None`` unless it is done.
         error: Why it failed; ``None`` unless it did.
-        progress: What it reported last, in one line: ``"3 of 10"``; ``""`` if nothing.
+        progress: What it reported last, in one line: ``"3 of 10 · linking"``; ``""`` if nothing.
+        done: How much is done, as it reported; ``None`` if it did not.
+        total: How much there is to do; ``None`` if it did not say.
     """
 
     task_id: str
@@ -52,6 +54,8 @@ class BackgroundTask:
     result: Any = None
     error: str | None = None
     progress: str = ""
+    done: float | None = None
+    total: float | None = None
 
     @property
     def id(self) -> str:

@@ -54,6 +54,7 @@ class Tasks:
         self._turns: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]
         self._turns = weakref.WeakKeyDictionary()
         self._unkept = Unkept()
+        self._lines: dict[str, dict[str, str]] = {}
         for record in self._records.all:
             if record.is_open:
                 self._end(record.interrupted())
@@ -139,13 +140,21 @@ class Tasks:
 
     def _follow(self, task_id: str, progress: Progress) -> None:
         current = self.get(task_id)
-        text = progress_line(progress)
-        if current is not None and current.is_open and text:
-            # In memory only: a task may report a thousand times a second.
-            self._records.note(replace(current, progress=text))
-            self._changed()
+        if current is None or not current.is_open:
+            return
+        lines = self._lines.setdefault(task_id, {})
+        if progress.done is not None:
+            current = replace(current, done=progress.done, total=progress.total)
+            lines["bar"] = bar_line(progress)
+        elif last := last_line(progress.chunk):
+            lines["text"] = last
+        text = " · ".join(lines[kind] for kind in ("bar", "text") if kind in lines)
+        # In memory only: a task may report a thousand times a second.
+        self._records.note(replace(current, progress=text))
+        self._changed()
 
     def _finish(self, record: BackgroundTask, result: ToolResult) -> None:
+        self._lines.pop(record.task_id, None)
         kept = self._records.get(record.task_id)
         if kept is not None and not kept.is_open:
             return  # answered for before: the session was closed
@@ -227,14 +236,16 @@ class Tasks:
         self._unkept.close()
 
 
-def progress_line(progress: Progress) -> str:
-    """A piece of progress in one line; ``""`` if it says nothing."""
-    lines = clean_text(progress.chunk).strip().splitlines()
-    text = shorten(lines[-1], LONGEST_LINE) if lines else ""
-    if progress.done is None:
-        return text
+def last_line(chunk: str) -> str:
+    """The last line of a piece of text that says something; ``""`` if none does."""
+    lines = clean_text(chunk).strip().splitlines()
+    return shorten(lines[-1], LONGEST_LINE) if lines else ""
+
+
+def bar_line(progress: Progress) -> str:
+    """Where a bar stands, in one line: ``"3 of 10 files"``."""
     of = "" if progress.total is None else f" of {progress.total:g}"
-    return f"{progress.done:g}{of} {text}".strip()
+    return f"{progress.done:g}{of} {last_line(progress.chunk)}".strip()
 
 
 def status_of(result: ToolResult) -> TaskStatus:

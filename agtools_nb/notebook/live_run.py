@@ -44,6 +44,9 @@ class ShownRun:
             self._output.update()
 
 
+_OF_A_RESULT = frozenset(ToolResult.__slots__) | {"ok", "unwrap"}
+
+
 class LiveRun(Generic[R]):
     """A batch that runs on the kernel's loop, from the moment it is made.
 
@@ -88,6 +91,14 @@ class LiveRun(Generic[R]):
     def __repr__(self) -> str:
         count = f"{len(self.calls)} call{'' if len(self.calls) == 1 else 's'}"
         return f"<LiveRun of {count}: {'done' if self.done else 'running'}>"
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _OF_A_RESULT:
+            raise AttributeError(
+                f"this is a call under way, whose result has .{name}: await it first, as in "
+                'result = await tk.call("name")'
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _ipython_display_(self) -> None:
         if self.view is None:

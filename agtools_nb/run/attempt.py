@@ -274,6 +274,7 @@ class Attempt:
                 f"{tool.name} was not run: it goes on after its call has been answered, and this "
                 "runner has nobody to take care of that; give ToolRunner(background=Background())"
             )
+        self._bound(tool, prepared.values or {})  # what is missing is told now, not to nobody
         twin = self._twin()
         work = Work(
             tool, self.call, prepared.arguments or {}, self._asked.step_id or self.group_id,

@@ -12,7 +12,12 @@ from pydantic import TypeAdapter
 
 def made_tool(schema: Any, name: str = "tool", **more: Any) -> Any:
     """What ``declaration`` reads of a tool, for any input schema."""
-    known = {"description": "What it does.", "response_schema": None, "read_only": False, "outlives_call": False}
+    known = {
+        "description": "What it does.",
+        "response_schema": None,
+        "read_only": False,
+        "outlives_call": False,
+    }
     return SimpleNamespace(**{"name": name, "input_schema": schema, **known, **more})
 
 

@@ -171,6 +171,22 @@ def test_hooks_are_asked_once_and_told_of_start_and_end() -> None:
     run(main)
 
 
+def test_a_tool_that_cannot_be_given_its_context_is_refused_at_once() -> None:
+    @tool(long_running=True)
+    async def train(ctx: ToolContext) -> None:
+        """Train."""
+
+    async def main() -> None:
+        background = Background()
+        runner = ToolRunner([train], background=background)
+        (result,) = await runner.process_tool_calls([("train", {})])
+        assert result.status == "error"
+        assert "call runner.set_context" in (result.error or "")
+        assert background.tasks == ()
+
+    run(main)
+
+
 def test_a_runner_without_a_background_says_what_to_do() -> None:
     async def main() -> None:
         (result,) = await ToolRunner([double]).process_tool_calls([("double", {"number": 1})])
@@ -234,7 +250,7 @@ class TestLongRunning:
             background.watch(reported.set)
             runner = ToolRunner([build], context=ToolContext(), background=background)
             task_id = (await runner.execute("build"))["task_id"]
-            for expected in ("linking", "3 of 10 files"):
+            for expected in ("linking", "3 of 10 files · linking"):
                 while background.tasks[0].progress != expected:
                     reported.clear()
                     await asyncio.wait_for(reported.wait(), 10)
