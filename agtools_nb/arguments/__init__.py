@@ -2,7 +2,7 @@
 
 from agtools_nb.arguments.coerce import Coerced, coerce
 from agtools_nb.arguments.conform import can_explain, learn_to_explain
-from agtools_nb.arguments.direct import direct_validator
+from agtools_nb.arguments.direct import Validate, direct_validator
 from agtools_nb.arguments.parse import parse_arguments
 from agtools_nb.arguments.plan import Plan, is_plain, plan_of
 from agtools_nb.arguments.prepare import Prepared, prepare, prepare_parsed, unchecked
@@ -12,6 +12,7 @@ __all__ = [
     "Coerced",
     "Plan",
     "Prepared",
+    "Validate",
     "can_explain",
     "coerce",
     "direct_validator",

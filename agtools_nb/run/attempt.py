@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from functools import partial
 from typing import Any
@@ -37,7 +37,7 @@ from agtools_nb.run.invoke import PLAIN, Invocation, RaisedElsewhereError
 from agtools_nb.run.results import check_result
 from agtools_nb.run.setting import Setting
 from agtools_nb.run.words import STOPPED, error_text, no_such_tool
-from agtools_nb.run.work import Started, Turn, Work, WorkKeeper
+from agtools_nb.run.work import Started, Turn, Work, WorkKeeper, in_time
 
 _log = logging.getLogger("agtools_nb")
 
@@ -59,30 +59,32 @@ class Attempt:
         group_id: The same for all calls of a batch.
 
     Attributes:
+        media: What was found in what it returned.
+        output: What it prints and reports.
         prepared: The arguments as the tool gets them, once they are.
         is_interrupted: Whether Ctrl-C hit the function while it ran on the loop's thread;
             its batch is to be stopped.
     """
 
     __slots__ = (
-        "_asked",
         "_call",
         "_call_context",
         "_clock",
         "_invocation",
         "_is_work",
         "_known",
-        "_media",
-        "_output",
         "_started_at",
         "_waited_for_by",
         "args",
+        "asked",
         "group_id",
         "id",
         "index",
         "is_interrupted",
         "is_plain",
+        "media",
         "notes",
+        "output",
         "prepared",
         "refusal",
         "setting",
@@ -105,7 +107,7 @@ class Attempt:
     ) -> None:
         self.id = call_id
         self.args = args
-        self._asked = asked
+        self.asked = asked
         self._call: ToolCall | None = None
         self.tool = tool
         self.setting = setting
@@ -117,12 +119,12 @@ class Attempt:
         self.prepared: Prepared | None = None
         self.is_interrupted = False
         self._known = known
-        self._output = CallOutput()
+        self.output = CallOutput()
         self._started_at = 0.0
         self._clock = 0.0
         self._call_context: ToolContext | None = None
         self._invocation: Invocation | None = None
-        self._media: tuple[Any, ...] = ()
+        self.media: tuple[Any, ...] = ()
         self._is_work = False
         self._waited_for_by: WorkKeeper | None = None
 
@@ -130,7 +132,7 @@ class Attempt:
     def call(self) -> ToolCall:
         """The call as it is run. Made when somebody asks: most calls have no hook or observer."""
         if self._call is None:
-            asked = self._asked
+            asked = self.asked
             self._call = ToolCall(
                 asked.name,
                 self.args,
@@ -163,24 +165,30 @@ class Attempt:
         """
         self._begin()
         if own_task:
-            current_output.set(self._output)
+            current_output.set(self.output)
         try:
             if self.setting.background is None:
                 result = await self._run(turn, started)
             else:
                 result = await self._held(self.setting.background, turn, started)
-        except asyncio.CancelledError as error:
-            if is_cancelled():
-                raise
-            result = self.failed("error", error)
-        except KeyboardInterrupt:
-            self.is_interrupted = True
-            result = self.stopped()
         except BaseException as error:  # SystemExit in a tool must not end the kernel
-            result = self.failed("error", error)
+            result = self.outcome_of(error)
         if self.setting.after:
             return await self.told(result)
         return result
+
+    def outcome_of(self, error: BaseException) -> ToolResult:
+        """The result of a call whose function raised.
+
+        Raises:
+            asyncio.CancelledError: It did not: the waiting task was cancelled.
+        """
+        if isinstance(error, asyncio.CancelledError) and is_cancelled():
+            raise error
+        if isinstance(error, KeyboardInterrupt):
+            self.is_interrupted = True
+            return self.stopped()
+        return self.failed("error", error)
 
     async def _run(
         self,
@@ -191,7 +199,7 @@ class Attempt:
         if tool is None or self.refusal is not None:
             return self.failed(
                 "invalid",
-                self.refusal or UnknownToolError(no_such_tool(str(self._asked.name), self._known)),
+                self.refusal or UnknownToolError(no_such_tool(str(self.asked.name), self._known)),
             )
         # What was admitted is what runs, also when it runs beside the conversation.
         prepared = self.prepared or self._prepared(tool, can_explain())
@@ -214,7 +222,7 @@ class Attempt:
         else:
             value = await self._invoked(self._invocation_of(tool, args, kwargs), turn, started)
         if type(value) not in PLAIN:
-            value = await self._opened(tool, value)
+            value = await self.opened(tool, value)
         if setting.check_results:
             check_result(tool, value)
         return self._result("ok", result=value)
@@ -259,7 +267,7 @@ class Attempt:
         value = begun.answer
         if tool.is_subscription:
             if type(value) not in PLAIN:
-                value = await self._opened(tool, value)
+                value = await self.opened(tool, value)
             if self.setting.check_results:
                 check_result(tool, value)
         result = self._result("ok", result=value)
@@ -277,32 +285,18 @@ class Attempt:
         self._bound(tool, prepared.values or {})  # what is missing is told now, not to nobody
         twin = self._twin()
         work = Work(
-            tool, self.call, prepared.arguments or {}, self._asked.step_id or self.group_id,
+            tool, self.call, prepared.arguments or {}, self.asked.step_id or self.group_id,
             twin.run_on, twin.yielded,
         )  # fmt: skip
         if not tool.is_subscription:
             return await keeper.start(work)
-        twin._output.progress = self._output.progress  # up to the first value, which ends it
-        return await self._in_time(tool, keeper.start(work))
-
-    async def _in_time(self, tool: Tool, starting: Awaitable[Started]) -> Started:
-        """The first value of a subscription, if it comes in time."""
-        seconds = self._seconds(tool)
-        try:
-            async with asyncio.timeout(seconds) as scope:
-                return await starting
-        except TimeoutError:
-            if not scope.expired():
-                raise
-            raise CallTimeoutError(
-                f"{tool.name} sent no first value within {seconds:g} s and was closed. Ask for "
-                "something else, or go on without it."
-            ) from None
+        twin.output.progress = self.output.progress  # up to the first value, which ends it
+        return await in_time(tool, keeper.start(work), self._seconds(tool))
 
     def _twin(self) -> Attempt:
         """The same call, to be run to its result beside the conversation."""
         twin = Attempt(
-            self._asked, self.args, self.id, self.tool, self._known, self.setting, self.notes,
+            self.asked, self.args, self.id, self.tool, self._known, self.setting, self.notes,
             self.index, self.is_plain, None, self.group_id,
         )  # fmt: skip
         twin.prepared = self.prepared
@@ -338,25 +332,25 @@ class Attempt:
         assert tool is not None
         assert prepared is not None
         self._begin()
-        current_output.set(self._output)
+        current_output.set(self.output)
         args, kwargs = self._bound(tool, prepared.values or {})
         async with aclosing(tool.fn(*args, **kwargs)) as values:
             async for value in values:
                 yield value
                 # What it says after its first value has no call to be shown on.
-                self._output.is_over = True
+                self.output.is_over = True
                 self.end_progress()
 
     def _is_short(self, tool: Tool) -> bool:
         """Whether nothing stands between the call and an async function."""
         return tool.is_async and tool.turn is None and self._seconds(tool) is None
 
-    async def _opened(self, tool: Tool, value: Any) -> Any:
+    async def opened(self, tool: Tool, value: Any) -> Any:
         """A value that may hold more: awaited and collected, and its media found."""
         if self._invocation is None:
             value = await self._invocation_of(tool, (), {}).settled(value)
         parts = split(value)
-        self._media = parts.media
+        self.media = parts.media
         if parts.notes:
             self.notes = (*self.notes, *parts.notes)
         return value
@@ -375,12 +369,12 @@ class Attempt:
             return await invocation.value(seconds, begun)
 
     def _invocation_of(self, tool: Tool, args: Sequence[Any], kwargs: dict[str, Any]) -> Invocation:
-        self._invocation = Invocation(tool, self.setting, args, kwargs, self._output)
+        self._invocation = Invocation(tool, self.setting, args, kwargs, self.output)
         return self._invocation
 
     def _seconds(self, tool: Tool) -> float | None:
-        if self._asked.timeout is not None:
-            return self._asked.timeout
+        if self.asked.timeout is not None:
+            return self.asked.timeout
         return tool.timeout if self.setting.timeout is None else self.setting.timeout
 
     def stopped(self, note: str = "") -> ToolResult:
@@ -396,7 +390,7 @@ class Attempt:
                 )
         self._begin()
         result = self.failed("cancelled", asyncio.CancelledError(), (note,) if note else ())
-        self._output.close()
+        self.output.close()
         return result
 
     def failed(
@@ -408,14 +402,14 @@ class Attempt:
         text = STOPPED if status == "cancelled" else error_text(error)
         exception = ToolExecutionError(
             text,
-            tool_name=self._asked.name,
+            tool_name=self.asked.name,
             call_id=self.id,
-            server_name=self._asked.server_name,
+            server_name=self.asked.server_name,
         )
         exception.__cause__ = error
         result = self._result(status, error=text, exception=exception, notes=notes)
         if isinstance(error, CallTimeoutError):
-            self._output.close()
+            self.output.close()
             if self._call_context is not None:
                 self._call_context.cancel()
         return result
@@ -424,14 +418,18 @@ class Attempt:
         """Send the call's progress there. Call it before it runs."""
         tool = self.tool
         shows_prints = tool is not None and tool.capture == "progress"
-        self._output.progress = CallProgress(
-            channel, self.id, self._asked.name, self.index, shows_prints
+        self.output.progress = CallProgress(
+            channel, self.id, self.asked.name, self.index, shows_prints
         )
 
     def end_progress(self) -> None:
         """The call has its result: progress that comes later is dropped."""
-        if self._output.progress is not None:
-            self._output.progress.close()
+        if self.output.progress is not None:
+            self.output.progress.close()
+
+    def begun(self, started_at: float, clock: float, prepared: Prepared) -> None:
+        """Note when it began, and with what, if that was not done on the way."""
+        self._started_at, self._clock, self.prepared = started_at, clock, prepared
 
     def _begin(self) -> None:
         if not self._started_at:
@@ -455,7 +453,7 @@ class Attempt:
     def _bound(self, tool: Tool, values: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         if tool.injected and self.setting.context is not None:
             self._call_context = self.setting.context.for_call(self.id, tool.name)
-            self._call_context.report_to(self._output.progress)
+            self._call_context.report_to(self.output.progress)
         return bound(tool, values, self._call_context)
 
     async def told(self, result: ToolResult) -> ToolResult:
@@ -471,7 +469,7 @@ class Attempt:
         exception: ToolExecutionError | None = None,
         notes: tuple[str, ...] = (),
     ) -> ToolResult:
-        prepared, output, asked = self.prepared or _UNREAD, self._output, self._asked
+        prepared, output, asked = self.prepared or _UNREAD, self.output, self.asked
         stdout, stderr, warned = output.texts()
         output.is_over = True
         return ToolResult(
@@ -491,7 +489,7 @@ class Attempt:
             self._started_at,
             time.perf_counter() - self._clock,
             (*self.notes, *notes) if notes else self.notes,
-            self._media,
+            self.media,
             warned,
             self.index,
         )

@@ -7,12 +7,14 @@ import logging
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import Any, Protocol
 
-from agtools_nb.arguments import Prepared
+from agtools_nb.arguments import Prepared, Validate
 from agtools_nb.calls import ToolCall, ToolResult
 from agtools_nb.context import Progress, ProgressChannel
+from agtools_nb.define import Tool
 from agtools_nb.run.attempt import Attempt
 from agtools_nb.run.bounds import checked_concurrency
 from agtools_nb.run.capture import kept_routed, routed_output
+from agtools_nb.run.quick import is_bare, run_quickly, short_way
 from agtools_nb.run.strategy import Strategy, runs_beside_others
 from agtools_nb.run.threads import MAX_THREADS
 from agtools_nb.run.workers import Workers
@@ -74,6 +76,8 @@ class Batch:
         self._strategy = strategy
         self._turn: asyncio.Semaphore | None = None
         self._workers: Workers | None = None
+        self._is_bare = False
+        self._short: dict[Tool | None, Validate | None] = {}
         self._is_stopped = False
         self._cut_short: list[int] = []
 
@@ -97,6 +101,9 @@ class Batch:
                 stopped first, and :attr:`results` says what became of each.
         """
         self._turn = asyncio.Semaphore(MAX_THREADS)
+        self._is_bare = (
+            not self._observers and bool(self.attempts) and is_bare(self.attempts[0].setting)
+        )
         cancelled = False
         with routed_output():
             for indices in self._rounds():
@@ -177,7 +184,15 @@ class Batch:
             if self._channel is None:  # an empty one is false
                 self._channel = ProgressChannel(self._pass_on)
             self.attempts[index].report_to(self._channel)
-        return self.attempts[index].run(self._turn, self._on_start(index))
+        attempt = self.attempts[index]
+        if self._is_bare and attempt.is_plain and attempt.refusal is None:
+            tool = attempt.tool
+            if tool not in self._short:
+                self._short[tool] = short_way(tool)
+            direct = self._short[tool]
+            if tool is not None and direct is not None and attempt.asked.timeout is None:
+                return run_quickly(attempt, self._turn, tool, direct)
+        return attempt.run(self._turn, self._on_start(index))
 
     def _settle_rest(self, indices: Sequence[int], workers: Workers) -> None:
         """Answer for calls of a stopped round that are left to their cleaning up."""

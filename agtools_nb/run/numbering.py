@@ -65,10 +65,15 @@ Read = tuple[ToolCall, Any, bool, UsageError | None]
 
 def read_call(call: Any) -> Read:
     """Read a call from any form; what is none keeps its id, so that it can be answered."""
+    args: Any
+    if type(call) is ToolCall and type(call.name) is str and call.timeout is None:
+        args = call.args
+        if is_plain(args):
+            return call, args.copy(), True, None
     try:
         found = as_call(call)
         checked_seconds(found.timeout)
-        args: Any = found.args
+        args = found.args
         if is_plain(args):
             return found, args.copy(), True, None
         return found, copied(args), False, None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any, Protocol
 from agtools_nb.calls import ToolCall, ToolResult
 from agtools_nb.context import Progress
 from agtools_nb.define import Tool
+from agtools_nb.errors import CallTimeoutError
 
 Turn = AbstractAsyncContextManager[Any]
 
@@ -71,3 +73,21 @@ class WorkKeeper(Protocol):
 
         Those of one name are the same tool.
         """
+
+
+async def in_time(tool: Tool, starting: Awaitable[Started], seconds: float | None) -> Started:
+    """Wait for the first value of a subscription, if it comes in time.
+
+    Raises:
+        CallTimeoutError: It did not, and the subscription was closed.
+    """
+    try:
+        async with asyncio.timeout(seconds) as scope:
+            return await starting
+    except TimeoutError:
+        if not scope.expired():
+            raise
+        raise CallTimeoutError(
+            f"{tool.name} sent no first value within {seconds:g} s and was closed. Ask for "
+            "something else, or go on without it."
+        ) from None

@@ -106,7 +106,8 @@ class Workers:
                 waits_for = context.run(coroutine.send, None)
             except StopIteration as ended:
                 self._settle(index, ended.value)
-                if _is_marked(task):
+                # Not by a function of its own: this is most of the time of a call that is short.
+                if task.cancelling() or getattr(task, "_must_cancel", False):
                     return
                 if time.perf_counter() > until:
                     await asyncio.sleep(0)
