@@ -25,6 +25,8 @@ from typing import Any, ClassVar, Protocol
 import anywidget
 import traitlets
 
+from agtools_nb.jsonable import shorten
+
 MESSAGE_INTERVAL = 0.05
 """Seconds between two messages of one view: at most 20 a second."""
 
@@ -126,6 +128,19 @@ class View(anywidget.AnyWidget):
         Integers above 2**53 lose digits in the browser: send values as JSON text.
         """
         return {}
+
+    def headline(self) -> str:
+        """Return what is shown, in a few words, for ``repr``."""
+        return ""
+
+    def __repr__(self) -> str:
+        """Return the class and :meth:`headline`; never raises, not even half made."""
+        try:
+            words = " ".join(self.headline().split())
+        except Exception:  # what is shown may be code of anybody's
+            words = ""
+        name = type(self).__name__
+        return f"<{name}: {shorten(words, 100)}>" if words else f"<{name}>"
 
     def static_html(self) -> str:
         """Return the view as HTML that reads well without style, class or script."""

@@ -251,6 +251,10 @@ class BatchView(View):
             shown,
         ]
 
+    def headline(self) -> str:
+        """Return how many calls there are, and how they stand."""
+        return self._summary()
+
     def static_text(self) -> str:
         """Return one line a call."""
         if len(self._rows) == 1 and self._rows[0].result is not None:

@@ -50,6 +50,11 @@ class CardView(View):
             return []  # tool_data says why
         return [{"title": title, "text": _json(value)} for title, value in texts]
 
+    def headline(self) -> str:
+        """Return the tool's name and what it does."""
+        about = self._tool.description.strip().partition("\n")[0]
+        return f"{self._tool.name}: {about}" if about else self._tool.name
+
     def static_html(self) -> str:
         """Return the card with its JSON folded."""
         data = self.snapshot()

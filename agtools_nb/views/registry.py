@@ -72,6 +72,11 @@ class RegistryView(View):
             known = self._described[tool.name] = (tool, tool_data(tool))
         return known[1]
 
+    def headline(self) -> str:
+        """Return how many tools there are, and their names."""
+        names = [row.tool.name for row in self._rows()]
+        return f"{plural(len(names), 'tool')}: {', '.join(names)}" if names else "no tools yet"
+
     def static_html(self) -> str:
         """Return the tools as a table."""
         rows = self.snapshot()["tools"]
