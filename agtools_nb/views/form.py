@@ -318,7 +318,7 @@ class FormView(View):
                 "faults": self._faults(prepared),
                 "came": marked_lines(arguments, remarks(prepared, left, came=True)),
                 "gets": marked_lines(prepared.arguments, remarks(prepared, left, came=False)),
-                "unchanged": same_value(arguments, prepared.arguments),
+                "gets_note": self._gets_note(arguments, prepared),
                 "ok": prepared.ok and not self._text_faults(),
                 "can_undo": self._cleared is not None,
                 "can_run": self._run is not None,
@@ -326,6 +326,16 @@ class FormView(View):
                 "running": self._running,
                 "result": self._result_wire(),
             }
+
+    def _gets_note(self, arguments: dict[str, Any], prepared: Prepared) -> str:
+        """Return what is to be said of the arguments as the tool gets them, or would."""
+        if self._text_faults():
+            return "not run: the JSON text cannot be read"
+        if prepared.ok:
+            return "the same" if same_value(arguments, prepared.arguments) else ""
+        missing = all(fault.got == "nothing" for fault in prepared.faults)
+        why = "required arguments are missing" if missing else "the arguments do not fit"
+        return f"not run: {why}"
 
     def _faults(self, prepared: Prepared) -> list[dict[str, Any]]:
         """What is wrong, place by place. What is merely still missing is ``quiet`` at first."""
@@ -345,10 +355,19 @@ class FormView(View):
             return None
         call = ToolCall(result.name, self._ran_with or {})
         detail = call_detail(call, result.arguments, result.coercions, result, RESULT_LIMIT)
-        stale = self._ran_with is not None and not same_value(self._ran_with, self._outgoing())
+        stale = self._ran_with is not None and (
+            bool(self._text_faults()) or not same_value(self._ran_with, self._outgoing())
+        )
         return {**detail, "status": result.status, "duration": result.duration, "stale": stale}
 
     # -- static forms -------------------------------------------------------------------------
+
+    def headline(self) -> str:
+        """Return the tool's name and what is set, as a call is written."""
+        with self._form_lock:
+            values = value_of(self._root)
+        inside = ", ".join(f"{name}={preview(value, 30).text}" for name, value in values.items())
+        return f"{self._tool.name}({inside})"
 
     def static_html(self) -> str:
         """Return the arguments as a table, with the result of the last run."""

@@ -39,6 +39,7 @@ from agtools_nb.views.form_words import (
     enum_notes,
     json_of,
     options_of,
+    or_null,
     type_text,
 )
 
@@ -322,7 +323,7 @@ class _Planner:
         if not rest:
             return {"kind": "const", "options": options_of([None])}
         planned = self._branches([self._branch(base, branch, depth) for branch in rest])
-        return {**planned, "nullable": True} if nullable else planned
+        return or_null(planned) if nullable else planned
 
     def _with_rules(self, base: JsonSchema, branches: list[Any], depth: int) -> Field:
         """Draw a parent whose union only says which of its fields go together."""
@@ -350,4 +351,4 @@ class _Planner:
             resolved = [plan.resolve(branch) for branch in different]
             tags = label_branches(different, resolved)
             union = {"kind": "union", "branches": different, "tags": tags}
-        return {**union, "nullable": True} if nullable else union
+        return or_null(union) if nullable else union

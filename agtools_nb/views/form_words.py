@@ -79,6 +79,18 @@ def type_text(field: Field) -> str:
     return f"{text} or null" if field.get("nullable") else text
 
 
+def or_null(field: Field) -> Field:
+    """Return a field that takes ``null``, too, and whose type says so if it has been put in words.
+
+    A reference's type is put in words on the page, where it is followed.
+    """
+    found = {**field, "nullable": True}
+    says_type = "type" in field and field["kind"] not in ("ref", "json")
+    if says_type and not field.get("nullable") and field["type"] != "any":
+        found["type"] = f"{field['type']} or null"
+    return found
+
+
 def _type_text(field: Field) -> str:
     match field["kind"]:
         case "enum":

@@ -379,3 +379,40 @@ def test_clearing_can_be_taken_back_until_the_next_change() -> None:
     edit(form, "text", "city", text="Rome")
     send(form, "undo")
     assert form.arguments == {"city": "Rome"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "note"),
+    [
+        ({"city": "Oslo", "days": 3, "mode": "bus", "stops": [], "note": None, "units": "km"},
+         "the same"),
+        ({"city": "Oslo", "days": "3"}, ""),
+        ({"city": "Oslo", "days": "many"}, "not run: the arguments do not fit"),
+        ({"city": 4, "what": 1}, "not run: the arguments do not fit"),
+        ({}, "not run: required arguments are missing"),
+    ],
+)  # fmt: skip
+def test_what_is_not_run_is_not_said_to_be_what_the_tool_gets(
+    arguments: dict[str, Any], note: str
+) -> None:
+    assert form_of(arguments=arguments).data["gets_note"] == note
+
+
+def test_a_result_is_out_of_date_while_the_json_text_is_broken() -> None:
+    form = form_of(arguments={"city": "Oslo", "days": 3})
+    send(form, "run")
+    assert form.data["result"]["stale"] is False
+    send(form, "json", text='{"city": "Oslo"')
+    assert form.data["result"]["stale"] is True
+    assert form.data["gets_note"] == "not run: the JSON text cannot be read"
+    send(form, "discard")
+    assert form.data["result"]["stale"] is False
+
+
+def test_a_result_is_out_of_date_after_clear_until_it_is_undone() -> None:
+    form = form_of(arguments={"city": "Oslo", "days": 3})
+    send(form, "run")
+    send(form, "clear")
+    assert form.data["result"]["stale"] is True
+    send(form, "undo")
+    assert form.data["result"]["stale"] is False

@@ -305,3 +305,22 @@ def test_planning_never_raises(schema: Any) -> None:
     plan = plan_form(schema)
     json.dumps(plan.wire())
     plan.resolve(plan.root)
+
+
+@pytest.mark.parametrize(
+    ("schema", "text"),
+    [
+        ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, "integer or null"),
+        ({"type": ["integer", "null"]}, "integer or null"),
+        ({"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]},
+         "array of string or null"),
+        ({"anyOf": [{"enum": ["train", "boat"]}, {"type": "null"}]}, "one of train, boat or null"),
+        ({"anyOf": [{"type": ["string", "null"]}, {"type": "null"}]}, "string or null"),
+        ({"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "null"}]},
+         "string or integer or null"),
+        ({"anyOf": [{}, {"type": "null"}]}, "any"),
+    ],
+)  # fmt: skip
+def test_what_may_be_null_says_so_once(schema: Json, text: str) -> None:
+    field = field_of(schema)
+    assert (field["type"], field["nullable"]) == (text, True)

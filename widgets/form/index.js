@@ -6,6 +6,7 @@ import { copyButton } from "../lib/copy.js";
 import { fill, h, setText, uniqueId } from "../lib/dom.js";
 import { duration, plural } from "../lib/format.js";
 import { connect } from "../lib/model.js";
+import { prose } from "../lib/prose.js";
 import { tabs } from "../lib/tabs.js";
 import { longText } from "../lib/tree.js";
 import { typed } from "./controls.js";
@@ -22,6 +23,7 @@ function render(context) {
   // -- the parts, top to bottom --------------------------------------------------------------
   const title = h("span", { class: "agt-title agt-mono" });
   const about = h("div", { class: "agt-toolabout agt-quiet" });
+  const further = h("div", { class: "agt-further agt-quiet", hidden: true });
   const clear = h(
     "button",
     {
@@ -157,15 +159,25 @@ function render(context) {
   );
 
   // -- the rest ------------------------------------------------------------------------------
+  let described = "";
+  /** The first paragraph stands beside the name, what follows below. @param {string} text */
+  const drawAbout = (text) => {
+    if (text === described) return;
+    described = text;
+    const [first = "", ...rest] = text.trim().split(/\n\s*\n/);
+    fill(about, longText(first));
+    fill(further, prose(rest.join("\n\n")));
+    further.hidden = rest.length === 0;
+  };
   let previewed = "";
   const drawPreview = (/** @type {FormData} */ data) => {
-    const now = JSON.stringify([data.came, data.gets]);
+    const now = JSON.stringify([data.came, data.gets, data.gets_note]);
     if (now === previewed) return;
     previewed = now;
     fill(
       preview,
       lineColumn("Arguments as they came", data.came),
-      lineColumn("As the tool gets them", data.gets, data.unchanged ? "the same" : undefined),
+      lineColumn("As the tool gets them", data.gets, data.gets_note),
     );
     scrollTogether([
       .../** @type {NodeListOf<HTMLElement>} */ (preview.querySelectorAll(".agt-lines")),
@@ -224,7 +236,7 @@ function render(context) {
     draw(data) {
       wires.note(data.seen);
       setText(title, data.tool.name);
-      if (about.textContent === "" && data.tool.about) fill(about, longText(data.tool.about));
+      drawAbout(data.tool.about);
       drawFields(data);
       showJson(data.json);
       json.readOnly = !view.live();
@@ -273,7 +285,7 @@ function render(context) {
     h(
       "div",
       { class: "agt-frame" },
-      h("div", { class: "agt-head" }, title, about),
+      h("div", { class: "agt-head" }, title, about, further),
       pages.el,
       preview,
       runbar,
@@ -311,7 +323,9 @@ function resolve(defs, field) {
     const target = defs[found.ref ?? ""];
     if (!target) break;
     const { kind: _kind, ref: _ref, type: _type, ...own } = found;
+    const adds = own.nullable && !target.nullable && !["ref", "json"].includes(target.kind);
     found = { ...target, ...own };
+    if (adds && target.type) found.type = `${target.type} or null`;
   }
   return found.kind === "ref" ? { ...found, kind: "json" } : found;
 }

@@ -44,7 +44,7 @@ export function outcomeOf(outcome) {
   const { result, error, stdout, stderr, traceback } = outcome;
   return h(
     "div",
-    { class: "agt-outcome" },
+    { class: outcome.stale ? "agt-outcome agt-stale" : "agt-outcome" },
     h(
       "div",
       { class: "agt-outcomehead" },

@@ -82,7 +82,8 @@ export interface FormData extends BaseData {
   faults: Fault[];
   came: Line[];
   gets: Line[];
-  unchanged: boolean;
+  /** What is to be said of the arguments as the tool gets them. */
+  gets_note: string;
   ok: boolean;
   can_undo: boolean;
   can_run: boolean;
