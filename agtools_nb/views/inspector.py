@@ -66,7 +66,7 @@ class InspectorView(View):
             "title": self._title,
             "now": self._time(),
             **entries(values, self._past.last, lambda *one: self._preview(old, *one)),
-            "writes": [write_data(write) for write in reversed(history[-self._recent :])],
+            "writes": [self._past.with_steps(one) for one in reversed(history[-self._recent :])],
             "total_writes": history[-1].seq if history else 0,
             "steps": self._past.bounds(),
             "snapshots": [
@@ -189,6 +189,12 @@ class InspectorView(View):
 
     # -- static -----------------------------------------------------------------------------
 
+    def headline(self) -> str:
+        """Return the store's title, and how many keys and writes it has."""
+        history = self._state.history
+        writes = plural(history[-1].seq if history else 0, "write")
+        return f"{self._title}, {plural(len(self._state), 'key')}, {writes}"
+
     def static_html(self) -> str:
         """Return the values as a table, the recent writes folded below."""
         data = self.snapshot()
@@ -219,7 +225,7 @@ class InspectorView(View):
         return tag(
             "div",
             tag("p", tag("strong", data["title"]), " · ", _counts(data)),
-            keys or tag("p", "No state yet."),
+            keys or tag("p", "No state now." if data["total_writes"] else "No state yet."),
             tag("p", f"and {plural(more, 'more key')}") if more else None,
             details("Snapshots", saved) if saved else None,
             details("Recent writes", writes) if writes else None,

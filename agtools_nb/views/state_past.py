@@ -73,6 +73,7 @@ class Past:
             "at": asked.at,
             "write": write_data(writes[-1]) if writes else None,
             "writes": len(writes),
+            "steps": self._numbers(self._seq(span)),
             **entries(values, _writers(history, self._seq(span))),
             **changes_between(before, values),
         }
@@ -98,7 +99,7 @@ class Past:
         return {
             **state,
             "text": text,
-            "writes": [self._found(write) for write in writes[:FOUND_WRITES]],
+            "writes": [self.with_steps(write) for write in writes[:FOUND_WRITES]],
             "more_writes": max(0, len(writes) - FOUND_WRITES),
             "is_cut": search.is_cut,
             "upto": history[-1].seq if history else 0,
@@ -118,9 +119,12 @@ class Past:
     def _seq(self, span: Span | None) -> int:
         return self._steps.first_write - 1 if span is None else span.last
 
-    def _found(self, write: StateWrite) -> dict[str, Any]:
-        steps = {by: self._steps.number(by, write.seq) for by in get_args(By)}
-        return {**write_data(write), "steps": steps}
+    def with_steps(self, write: StateWrite) -> dict[str, Any]:
+        """Return a write with the step that it belongs to, for each kind of step."""
+        return {**write_data(write), "steps": self._numbers(write.seq)}
+
+    def _numbers(self, seq: int) -> dict[str, int]:
+        return {by: self._steps.number(by, seq) for by in get_args(By)}
 
 
 def _writers(history: tuple[StateWrite, ...], seq: int) -> dict[str, StateWrite]:

@@ -84,10 +84,15 @@ class Steps:
         return Span(max(span.first, self._first), span.last)
 
     def number(self, by: By, seq: int) -> int:
-        """Return the step that a write belongs to, within the bounds."""
+        """Return the step that a write belongs to, within the bounds.
+
+        What is no longer kept belongs to the position before the first step.
+        """
         first, last = self.bounds(by)
+        if seq < self._first:
+            return first - 1
         if by == "write":
-            return min(max(seq, first - 1), last)
+            return min(seq, last)
         low, high = 0, len(self._spans)
         while low < high:
             middle = (low + high) // 2

@@ -184,6 +184,8 @@ def test_static_forms(clock, state):
     assert "<script>" not in html
     assert "State: 1 key, 1 write" in text
     assert "No state yet." in InspectorView(clock, StateStore()).static_html()
+    state.reset()
+    assert "No state now." in view.static_html()
 
 
 def test_a_file_says_when_and_not_how_long_ago() -> None:

@@ -54,6 +54,23 @@ def test_a_slider_has_a_step_for_each_call_and_each_write(clock, state):
     assert InspectorView(clock, StateStore()).data["steps"] == {"call": (1, 0), "write": (1, 0)}
 
 
+def test_a_moment_says_where_it_stands_by_the_other_kind_of_step(ask):
+    for at, call in [(1, 1), (2, 1), (3, 2), (4, 3), (5, 3)]:
+        assert ask("look", by="write", at=at)["steps"] == {"call": call, "write": at}
+    assert ask("look", by="call", at=1)["steps"] == {"call": 1, "write": 2}, "its last write"
+    assert ask("look", by="call", at=0)["steps"] == {"call": 0, "write": 0}
+    assert ask("look", by="write", at=0)["steps"] == {"call": 0, "write": 0}
+
+
+def test_recent_writes_lead_to_their_steps(clock, state, say):
+    view = InspectorView(clock, state)
+    say(view, "recent")
+    clock.turn(1)
+    steps = [(write["seq"], write["steps"]["call"]) for write in view.data["writes"]]
+    assert steps == [(5, 3), (4, 3), (3, 2), (2, 1), (1, 1)]
+    assert all(write["steps"]["write"] == write["seq"] for write in view.data["writes"])
+
+
 def test_a_step_by_call_shows_the_state_after_it_and_all_that_it_changed(ask):
     answer = ask("look", by="call", at=3)
     assert values(answer) == {"city": '"Hamar"', "km": "0"}

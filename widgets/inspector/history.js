@@ -62,7 +62,8 @@ export function historyBar({ look, left }) {
       on: {
         change: () => {
           by = /** @type {By} */ (kind.value);
-          leave();
+          if (moment) show(moment.steps);
+          else leave();
         },
       },
     },
@@ -111,6 +112,13 @@ export function historyBar({ look, left }) {
     left();
   };
 
+  /** Show the state after a step, of the kind that is chosen. @param {Record<By, number>} steps */
+  const show = (steps) => {
+    asked = null;
+    wanted = steps[by];
+    ask();
+  };
+
   const drawBar = () => {
     range.min = String(first - 1);
     range.max = String(last);
@@ -155,13 +163,7 @@ export function historyBar({ look, left }) {
         back.disabled = forth.disabled = true;
       }
     },
-    /** @param {By} way @param {number} at */
-    show(way, at) {
-      by = kind.value = way;
-      asked = null;
-      wanted = at;
-      ask();
-    },
+    show,
     /** @param {Moment} answer @returns {boolean} whether it was this one's question */
     take(answer) {
       if (answer.by !== by || answer.at !== asked) return false;

@@ -2,7 +2,7 @@
 
 /** @import { RenderContext } from "../lib/types" */
 /** @import { Editor } from "./editor.js" */
-/** @import { Entry, State, Write } from "./types" */
+/** @import { By, Entry, PlacedWrite, State } from "./types" */
 import { confirmButton } from "../lib/confirm.js";
 import { fill, h, keyed, setText } from "../lib/dom.js";
 import { ago, clock, plural } from "../lib/format.js";
@@ -13,14 +13,14 @@ import { entryRow } from "./entry.js";
 import { historyBar } from "./history.js";
 import { searchField } from "./search.js";
 import { snapshotList } from "./snapshots.js";
-import { about, time, what, who } from "./words.js";
+import { about, stepLink, time, what, who } from "./words.js";
 
-/** @param {Write} write */
-function writeRow(write) {
+/** @param {PlacedWrite} write @param {(steps: Record<By, number>) => void} go */
+function writeRow(write, go) {
   return h(
     "tr",
     { title: about(write) },
-    h("td", { class: "agt-quiet agt-seq" }, `#${write.seq}`),
+    h("td", { class: "agt-seq" }, stepLink(write, go)),
     h("td", { class: "agt-mono agt-cut" }, write.key || "all keys"),
     h("td", { class: "agt-mono agt-cut" }, what(write)),
     h("td", { class: "agt-who" }, who(write)),
@@ -54,7 +54,7 @@ function render(context) {
   const search = searchField({
     find: (text) => view.send("find", { text, ...history.position }),
     changed: () => draw(view.data()),
-    go: (steps) => history.show("call", steps.call),
+    go: (steps) => history.show(steps),
   });
   const snapshots = snapshotList({
     save: (name) => view.send("save", { name }),
@@ -177,7 +177,7 @@ function render(context) {
     moreKeys.hidden = !more;
     setText(moreKeys, `and ${plural(more, "more key")}`);
     empty.hidden = keys.length + more > 0;
-    setText(empty, emptyText(found !== null, moment !== null));
+    setText(empty, emptyText(found !== null, moment !== null, (data.total_writes ?? 0) > 0));
   };
 
   /** @param {State} data */
@@ -198,7 +198,18 @@ function render(context) {
     const last = data.writes?.[0];
     recent.hidden = !last;
     fill(latest, last && [last.key || "all keys", ` · ${who(last)} · `, time(last.at)]);
-    keyed(writes, data.writes ?? [], (write) => String(write.seq), writeRow);
+    keyed(
+      writes,
+      data.writes ?? [],
+      (write) => String(write.seq),
+      (write) =>
+        writeRow(write, (steps) => {
+          history.show(steps);
+          // What it shows stands far above.
+          history.el.scrollIntoView({ block: "nearest" });
+        }),
+    );
+    for (const button of writes.querySelectorAll("button")) button.disabled = !live;
     add.disabled = reset.disabled = !live;
     // They change the present, which is not what is shown.
     add.hidden = history.moment !== null;
@@ -273,8 +284,12 @@ export default { render };
 /**
  * @param {boolean} searched
  * @param {boolean} past
+ * @param {boolean} written
  */
-function emptyText(searched, past) {
+function emptyText(searched, past, written) {
   if (searched) return "No key or value holds this text.";
-  return past ? "There was no state then." : "No state yet: a tool's context writes it.";
+  if (past) return "There was no state then.";
+  return written
+    ? "No state now. The slider above shows what there was."
+    : "No state yet: a tool's context writes it.";
 }

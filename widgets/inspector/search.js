@@ -3,7 +3,7 @@
 /** @import { By, Found } from "./types" */
 import { fill, h } from "../lib/dom.js";
 import { plural } from "../lib/format.js";
-import { time, what, who } from "./words.js";
+import { stepLink, time, what, who } from "./words.js";
 
 const PAUSE_MS = 150;
 const AGAIN_MS = 1000;
@@ -82,20 +82,7 @@ export function searchField({ find, changed, go }) {
         h(
           "tr",
           null,
-          h(
-            "td",
-            { class: "agt-seq" },
-            h(
-              "button",
-              {
-                class: "agt-link",
-                type: "button",
-                "aria-label": `Show the state after write ${write.seq}`,
-                on: { click: () => go(write.steps) },
-              },
-              `#${write.seq}`,
-            ),
-          ),
+          h("td", { class: "agt-seq" }, stepLink(write, go)),
           h("td", { class: "agt-mono agt-cut" }, write.key || "all keys"),
           h("td", { class: "agt-mono agt-cut" }, what(write)),
           h("td", { class: "agt-who" }, who(write)),

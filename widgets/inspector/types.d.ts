@@ -13,7 +13,8 @@ export interface Write {
   at: number;
 }
 
-export interface FoundWrite extends Write {
+/** A write with the number of its step. */
+export interface PlacedWrite extends Write {
   steps: Record<By, number>;
 }
 
@@ -54,7 +55,7 @@ export interface State extends BaseData {
   title: string;
   keys: Entry[];
   more_keys: number;
-  writes: Write[];
+  writes: PlacedWrite[];
   total_writes: number;
   /** The first and the last step; one before the first is a position, too. */
   steps: Record<By, [first: number, last: number]>;
@@ -67,6 +68,8 @@ export interface Moment extends Changes {
   at: number;
   write: Write | null;
   writes: number;
+  /** Where it stands, for each kind of step. */
+  steps: Record<By, number>;
   keys: Entry[];
   more_keys: number;
 }
@@ -78,7 +81,7 @@ export interface Found {
   at?: number;
   keys: Entry[];
   more_keys: number;
-  writes: FoundWrite[];
+  writes: PlacedWrite[];
   more_writes: number;
   is_cut: boolean;
   /** Seconds that the search took. */

@@ -1,6 +1,6 @@
 /** Who wrote what and when, in words. */
 
-/** @import { Write } from "./types" */
+/** @import { By, PlacedWrite, Write } from "./types" */
 import { h } from "../lib/dom.js";
 import { clock } from "../lib/format.js";
 
@@ -27,4 +27,23 @@ export function time(at) {
 /** @param {Write} write */
 export function what(write) {
   return write.text === "" ? write.operation : write.text;
+}
+
+/**
+ * A write's number, which leads to its step.
+ *
+ * @param {PlacedWrite} write
+ * @param {(steps: Record<By, number>) => void} go
+ */
+export function stepLink(write, go) {
+  return h(
+    "button",
+    {
+      class: "agt-link",
+      type: "button",
+      "aria-label": `Show the state after write ${write.seq}`,
+      on: { click: () => go(write.steps) },
+    },
+    `#${write.seq}`,
+  );
 }

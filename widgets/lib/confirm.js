@@ -1,9 +1,8 @@
 import { h } from "./dom.js";
 
-const PATIENCE_MS = 4000;
-
 /**
- * A button for what cannot be undone: the first press asks, the second does it.
+ * A button for what cannot be undone: the first press asks, the second does it. It asks until
+ * something else is done, or Escape is pressed.
  *
  * @param {string} label
  * @param {string} question
@@ -12,11 +11,9 @@ const PATIENCE_MS = 4000;
  * @returns {HTMLButtonElement}
  */
 export function confirmButton(label, question, action, className = "agt-button agt-small") {
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let timer;
+  let asks = false;
   const rest = () => {
-    clearTimeout(timer);
-    timer = undefined;
+    asks = false;
     button.textContent = label;
     button.classList.remove("agt-danger");
   };
@@ -27,15 +24,20 @@ export function confirmButton(label, question, action, className = "agt-button a
       type: "button",
       on: {
         blur: rest,
+        keydown: (event) => {
+          if (event.key === "Escape") rest();
+        },
         click: () => {
-          if (timer !== undefined) {
+          if (asks) {
             rest();
             action();
             return;
           }
+          asks = true;
           button.textContent = question;
           button.classList.add("agt-danger");
-          timer = setTimeout(rest, PATIENCE_MS);
+          // Not every browser gives the focus to a button that is clicked.
+          button.focus();
         },
       },
     },
