@@ -134,6 +134,18 @@ class ActivityView(View):
 
     # -- static -----------------------------------------------------------------------------
 
+    def headline(self) -> str:
+        """Return how many things run, and how many events wait."""
+        items = self._background.inbox.items
+        return _summary(
+            {
+                "running": [one for one in self._work() if is_open(one)],
+                "more_running": 0,
+                "to_handle": sum(event.status != "handled" for event in items),
+                "held": self._background.inbox.held,
+            }
+        )
+
     def static_html(self) -> str:
         """Return what runs and the inbox as tables, what has ended folded below."""
         data = self.snapshot()

@@ -9,6 +9,7 @@ from typing import Any
 from agtools_nb.events import BackgroundTask, Event, RunningTrigger, Subscription
 from agtools_nb.jsonable import shorten
 from agtools_nb.views.markup import plural
+from agtools_nb.views.reported import percent, share_of
 from agtools_nb.views.values import cut_text, preview
 
 Work = BackgroundTask | Subscription | RunningTrigger
@@ -33,6 +34,16 @@ _EVENT_WORDS = {
     "handled": ("ok", "handled"),
 }
 
+_SUBSCRIBED = (
+    "the conversation that subscribed",
+    "It becomes part of the conversation in which the call was made (associative=True).",
+)
+_APART = (
+    "a side conversation of its own",
+    """It is handled apart: the conversation in which the call was made does not grow by it. \
+With associative=True a tool sends its events there instead.""",
+)
+
 
 def work_id(one: Work) -> tuple[str, str]:
     """Return kind and id, by which a page names it."""
@@ -50,6 +61,7 @@ def work_row(one: Work) -> dict[str, Any]:
     """Return the row of a task, a subscription or a trigger."""
     way, own_id = work_id(one)
     row: dict[str, Any] = {"way": way, "id": own_id, "kind": way, "args": "", "ended": None}
+    row["share"] = None
     if isinstance(one, RunningTrigger):
         name, status = str(one.trigger), "active" if one.error is None else "ended"
         row |= {"began": None, "text": one.error or plural(one.sent, "message")}
@@ -61,7 +73,7 @@ def work_row(one: Work) -> dict[str, Any]:
         if one.status == "done":
             row["text"] = _brief(one.result)
         elif one.is_open:
-            row["text"] = one.progress
+            row |= _progress(one)
     elif isinstance(one, Subscription):
         row |= {"events": one.events, "last": one.last_at}
         row["text"] = one.error or plural(one.events, "event")
@@ -71,6 +83,13 @@ def work_row(one: Work) -> dict[str, Any]:
     return row
 
 
+def _progress(one: BackgroundTask) -> dict[str, Any]:
+    """Return how far a task is, as a share and in words."""
+    share = share_of(one.done, one.total)
+    parts = [one.progress] if share is None else [percent(share), one.progress]
+    return {"share": share, "text": " · ".join(filter(None, parts))}
+
+
 def work_detail(one: Work, limit: int) -> dict[str, Any]:
     """Return all there is to say of a task, a subscription or a trigger."""
     if isinstance(one, RunningTrigger):
@@ -78,7 +97,7 @@ def work_detail(one: Work, limit: int) -> dict[str, Any]:
     parts = [_json("Arguments", one.arguments, limit)]
     facts = [["id", one.id], ["call", one.call_id], ["group", one.group_id]]
     if isinstance(one, Subscription):
-        facts.append(["events go to", _thread(one.associative)])
+        facts.append(["its events are for", *_audience(one.associative)])
     elif one.status == "done":
         parts.append(_json("Result", one.result, limit))
     if one.error is not None:
@@ -113,8 +132,8 @@ def event_detail(event: Event, limit: int) -> dict[str, Any]:
     facts += [["call", event.call_id]] if event.call_id else []
     facts += [["group", event.group_id]] if event.group_id else []
     if event.kind == "event":
-        facts.append(["goes to", _thread(event.associative)])
-    return {"facts": [[name, shorten(text, 200)] for name, text in facts], "parts": parts}
+        facts.append(["for", *_audience(event.associative)])
+    return {"facts": [[shorten(text, 200) for text in fact] for fact in facts], "parts": parts}
 
 
 def when(at: float | None) -> str:
@@ -124,8 +143,9 @@ def when(at: float | None) -> str:
     return f"{dt.datetime.fromtimestamp(at, dt.UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
-def _thread(associative: bool) -> str:
-    return "the thread of its call" if associative else "a temporary child thread"
+def _audience(associative: bool) -> tuple[str, str]:
+    """Return which conversation an event is for, and what that means."""
+    return _SUBSCRIBED if associative else _APART
 
 
 def _json(title: str, value: Any, limit: int) -> dict[str, Any]:

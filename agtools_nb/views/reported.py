@@ -102,9 +102,19 @@ class Reported:
         return {"from": at, "to": self.end, "pieces": pieces[::-1]}
 
 
+def share_of(done: float | None, total: float | None) -> float | None:
+    """Return which part is done, 0 to 1; ``None`` where nobody said how much there is."""
+    return None if total is None else _share(done or 0, total)
+
+
+def percent(share: float) -> str:
+    """Return a share in words, rounded down: all is done only when it is."""
+    return f"{int(share * 100)} %"
+
+
 def _bar(progress: Progress) -> dict[str, Any]:
     done, total = progress.done or 0, progress.total
-    share = None if total is None else _share(done, total)
+    share = share_of(done, total)
     label = _number(done) if total is None else f"{_number(done)} of {_number(total)}"
     return {
         "stream": progress.stream,
@@ -116,7 +126,7 @@ def _bar(progress: Progress) -> dict[str, Any]:
 
 def bar_text(bar: dict[str, Any]) -> str:
     """Return a bar in words: ``"42 of 100 · 42 %"``."""
-    share = "" if bar["share"] is None else f"{int(bar['share'] * 100)} %"
+    share = "" if bar["share"] is None else percent(bar["share"])
     return " · ".join(filter(None, (bar["label"], share, bar["text"])))
 
 

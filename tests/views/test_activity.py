@@ -172,8 +172,62 @@ def test_a_task_that_runs_says_how_far_it_is(clock: Any) -> None:
         await session.runner.execute("bake")
         await session.settled(lambda: bool(session.background.tasks[0].progress))
         [row] = session.rows("running")
-        assert row["text"] == "3 of 10 <b>cakes</b>"
+        assert (row["share"], row["text"]) == (0.3, "30 % · 3 of 10 <b>cakes</b>")
         assert "<b>" not in session.view.static_html()
+
+    in_a_session(clock, scenario)
+
+
+@pytest.mark.parametrize(
+    ("done", "total", "share", "text"),
+    [
+        (7, None, None, "7 rows"),
+        (0, 4, 0.0, "0 % · 0 of 4 rows"),
+        (999, 1_000, 0.999, "99 % · 999 of 1000 rows"),
+        (5, 4, 1.0, "100 % · 5 of 4 rows"),
+    ],
+)
+def test_a_share_is_known_where_the_total_is(clock, done, total, share, text):
+    @tool(mode="dispatched")
+    async def copy(ctx: ToolContext) -> None:
+        """Copy."""
+        ctx.report_progress(done, total, "rows")
+        await asyncio.Event().wait()
+
+    async def scenario(session):
+        session.runner.set_context(ToolContext())
+        session.runner.register(copy)
+        await session.runner.execute("copy")
+        assert session.rows("running")[0]["share"] is None, "nothing was reported yet"
+        await session.settled(lambda: bool(session.background.tasks[0].progress))
+        (row,) = session.rows("running")
+        assert (row["share"], row["text"]) == (share, text)
+
+    in_a_session(clock, scenario)
+
+
+def test_what_an_event_is_for_is_said_without_jargon(clock, wire, say):
+    @tool(associative=True)
+    async def news(topic: str) -> AsyncIterator[str]:
+        """Follow the news."""
+        yield topic
+        yield f"{topic} again"
+        await asyncio.Event().wait()
+
+    async def scenario(session):
+        session.runner.register(news)
+        await session.runner.execute("prices", symbol="AGT")
+        await session.runner.execute("news", topic="rain")
+        await session.settled(lambda: len(session.background.inbox) == 3)
+        clock.turn(1)
+        for event in session.background.inbox.items:
+            say(session.view, "open", way="event", id=event.seq)
+            clock.turn(1)
+            (fact,) = (one for one in wire.custom[-1]["detail"]["facts"] if one[0] == "for")
+            ours = event.tool_name == "news"
+            who = "the conversation that subscribed" if ours else "a side conversation of its own"
+            assert fact[1] == who
+            assert "associative=True" in fact[2], "what it means, and what declares it"
 
     in_a_session(clock, scenario)
 

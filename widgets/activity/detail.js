@@ -29,8 +29,13 @@ export function detailOf({ facts, parts }) {
     h(
       "dl",
       { class: "agt-facts" },
-      facts.map(([name, text]) =>
-        h("div", null, h("dt", null, name), h("dd", { class: "agt-mono" }, text)),
+      facts.map(([name, text, hint]) =>
+        h(
+          "div",
+          hint ? { title: hint, class: "agt-hinted" } : null,
+          h("dt", null, name),
+          h("dd", hint ? null : { class: "agt-mono" }, text),
+        ),
       ),
     ),
   );

@@ -51,8 +51,9 @@ export function workRow(first, { ask, cancel }) {
   const args = h("span", { class: "agt-mono agt-quiet agt-args" });
   const text = h("span", { class: "agt-text" });
   const took = ticking("since");
+  const strip = h("span", { class: "agt-strip", "aria-hidden": "true", hidden: true });
   const opened = asking(
-    [status, h("span", { class: "agt-what" }, name, kind, args), text, took],
+    [status, h("span", { class: "agt-what" }, name, kind, args), text, took, strip],
     ask,
   );
   const button = h(
@@ -86,6 +87,8 @@ export function workRow(first, { ask, cancel }) {
     setText(text, work.text);
     text.classList.toggle("agt-bad", work.status === "error");
     text.classList.toggle("agt-mono", work.status === "ok" && work.way === "task");
+    strip.hidden = work.share === null;
+    strip.style.setProperty("--share", String(work.share ?? 0));
     took.hidden = work.began === null;
     took.dataset.from = String(work.began ?? 0);
     if (work.began !== null) took.title = `began ${clock(work.began)}`;

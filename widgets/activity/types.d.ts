@@ -12,8 +12,10 @@ export interface Work {
   args: string;
   status: Status;
   word: string;
-  /** Result, error or count, on one line. */
+  /** Result, error, count or how far it is, on one line. */
   text: string;
+  /** Which part is done, 0 to 1; null where nobody knows. */
+  share: number | null;
   /** Unix time in seconds; null where nobody noted it. */
   began: number | null;
   ended: number | null;
@@ -36,7 +38,7 @@ export interface InboxEvent {
 }
 
 export interface Detail {
-  facts: [name: string, text: string][];
+  facts: [name: string, text: string, hint?: string][];
   /** Each holds JSON text or plain text. */
   parts: { title: string; json?: string; text?: string; note: string }[];
 }

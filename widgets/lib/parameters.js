@@ -1,6 +1,8 @@
 import { h } from "./dom.js";
 import { longText } from "./tree.js";
 
+const WORD_LIMIT = 40;
+
 /**
  * @typedef {object} Parameter
  * @property {string} name
@@ -32,11 +34,15 @@ export function parameterTable(parameters) {
       h(
         "tr",
         null,
-        h("th", { scope: "col" }, "Parameter"),
-        h("th", { scope: "col" }, "Type"),
-        defaults && h("th", { scope: "col" }, "Default"),
-        bounds && h("th", { scope: "col" }, "Bounds"),
-        descriptions && h("th", { scope: "col" }, "Description"),
+        [
+          "Parameter",
+          "Type",
+          defaults && "Default",
+          bounds && "Bounds",
+          descriptions && "Description",
+        ]
+          .filter((title) => title !== false)
+          .map((title) => h("th", { scope: "col", ...room(title) }, title)),
       ),
     ),
     h(
@@ -48,18 +54,33 @@ export function parameterTable(parameters) {
           null,
           h(
             "th",
-            { scope: "row" },
+            { scope: "row", ...room(one.required ? `${one.name}_required` : one.name) },
             h("span", { class: "agt-mono" }, one.name),
-            one.required
-              ? h("span", { class: "agt-required", title: "required" }, "required")
-              : null,
+            one.required && " ",
+            one.required && h("span", { class: "agt-required", title: "required" }, "required"),
           ),
-          h("td", { class: "agt-mono" }, one.type),
-          defaults && h("td", { class: "agt-mono", "data-label": "default" }, one.default ?? ""),
-          bounds && h("td", null, one.bounds),
-          descriptions && h("td", null, longText(one.description)),
+          h("td", { class: "agt-mono", ...room(one.type) }, one.type),
+          defaults &&
+            h(
+              "td",
+              { class: "agt-mono", "data-label": "default", ...room(one.default ?? "") },
+              one.default ?? "",
+            ),
+          bounds && h("td", room(one.bounds), one.bounds),
+          descriptions && h("td", room(one.description), longText(one.description)),
         ),
       ),
     ),
   );
+}
+
+/**
+ * Say how long the longest word of a cell is: columns are made narrower than a word only where
+ * the table has no room for it.
+ *
+ * @param {string} text
+ */
+function room(text) {
+  const words = text.split(/\s+/).map((word) => word.length);
+  return { style: { "--word": String(Math.min(Math.max(...words), WORD_LIMIT)) } };
 }
