@@ -17,6 +17,8 @@ import hashlib, json
 import agtools_nb
 from agtools_nb import Toolkit
 from agtools_nb.context.state import StateStore
+from agtools_nb.events import Background
+from agtools_nb.views.activity import ActivityView
 from agtools_nb.views.base import DirectScheduler
 from agtools_nb.views.batch import BatchView
 from agtools_nb.views.card import CardView
@@ -38,6 +40,7 @@ views = {
     "form": FormView(scheduler, double, None, None, None),
     "batch": BatchView(scheduler, [], None),
     "inspector": InspectorView(scheduler, StateStore(), "state"),
+    "activity": ActivityView(scheduler, Background()),
 }
 digest = lambda text: hashlib.sha256(text.encode()).hexdigest()
 shown = {}

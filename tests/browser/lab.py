@@ -282,13 +282,20 @@ class NotebookPage:
     def wait_all(self, seconds: float = 120.0) -> None:
         """Wait until no cell runs or is queued and the kernel is idle."""
         self.page.wait_for_timeout(200)  # Run All marks its cells a moment after the command
-        self.wait_for(
-            "window.jupyterapp.shell.currentWidget.content.widgets.every("
-            "cell => !(cell.promptNode?.textContent ?? '').includes('*'))"
-            " && window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.status === 'idle'",
-            "every cell ended",
-            seconds,
-        )
+        try:
+            self.wait_for(
+                "window.jupyterapp.shell.currentWidget.content.widgets.every("
+                "cell => !(cell.promptNode?.textContent ?? '').includes('*'))"
+                " && window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.status"
+                " === 'idle'",
+                "every cell ended",
+                seconds,
+            )
+        except AssertionError as error:
+            # JupyterLab was seen to leave [*] at a cell whose end the kernel had told.
+            if not self.watch.wire.all_taken_up():
+                raise
+            print(f"the kernel ran every cell, the page shows one as running: {error}")
 
     def wait_cell(self, index: int, seconds: float = SECONDS) -> None:
         """Wait until a cell that was told to run has ended."""

@@ -60,6 +60,11 @@ class Wire:
         states = [m.content["execution_state"] for m in self.of_kind("status", "to page")]
         return sent > taken and states[-1:] == ["idle"]
 
+    def all_taken_up(self) -> bool:
+        """Whether a kernel took up every cell that it was sent, and has been idle since."""
+        states = [m.content["execution_state"] for m in self.of_kind("status", "to page")]
+        return states[-1:] == ["idle"] and not self.has_overlooked_cell()
+
     def last(self, count: int = 12) -> list[str]:
         """Return the last messages in a few words each, for the message of a failed test."""
         return [
