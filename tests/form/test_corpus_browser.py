@@ -119,7 +119,7 @@ def check_round_trip(page: NotebookPage, k: int) -> tuple[int, int]:
     expected: list[list[str] | None] = page.kernel(f"fill({k})")
     there = [leaves for leaves in expected if leaves is not None]
     lost: list[Any] = []
-    for _ in range(100):
+    for _ in range(600):  # a busy machine may take its time
         shown: list[list[str]] = page.page.evaluate("corpusForms.shown()")
         lost = [
             (at, missing(leaves, values))
