@@ -43,19 +43,8 @@ def sleep_tool(background: Background | None = None) -> Tool:
 
 async def _arrival(background: Background, seconds: float) -> bool:
     """Wait until there is an event to handle, but no longer than that."""
-    loop, woken = asyncio.get_running_loop(), asyncio.Event()
     inbox = background.inbox
-
-    def wake() -> None:
-        loop.call_soon_threadsafe(woken.set)
-
-    stop = inbox.watch(wake)
-    try:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                while not inbox.has_waiting:
-                    await woken.wait()
-                    woken.clear()
-    finally:
-        stop()
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await inbox.until(lambda: inbox.has_waiting)
     return inbox.has_waiting

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import threading
 from collections.abc import Callable
@@ -18,6 +17,7 @@ from agtools_nb.events.status_tool import status_tool
 from agtools_nb.events.subscriptions import Subscriptions
 from agtools_nb.events.tasks import Tasks
 from agtools_nb.events.triggers import RunningTrigger, Trigger, Triggers
+from agtools_nb.events.watchers import Watchers
 from agtools_nb.run.work import Started
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Background:
         self, database: Database | None = None, *, conversation_id: str | None = None
     ) -> None:
         database = Database.open(None) if database is None else database
-        self._watchers: list[Callable[[], None]] = []
+        self._watchers = Watchers("the background")
         if database.has_part("background"):
             raise UsageError(
                 "this database has a background already, which may have work running; take it: "
@@ -59,12 +59,12 @@ class Background:
             )
         self.conversation_id = conversation_id or fresh_id("conversation")
         self.inbox = Inbox(database)
-        self._tasks = Tasks(database, self.inbox, self._changed)
-        self._subscriptions = Subscriptions(database, self.inbox, self._changed)
-        self._triggers = Triggers(self.send, self._changed)
+        self._tasks = Tasks(database, self.inbox, self._watchers.tell)
+        self._subscriptions = Subscriptions(database, self.inbox, self._watchers.tell)
+        self._triggers = Triggers(self.send, self._watchers.tell)
         self._lock = threading.Lock()
         self._calls = 0
-        self.inbox.watch(self._changed)
+        self.inbox.watch(self._watchers.tell)
         # Last of all: one that could not be read must not stay there half made.
         database.part("background", lambda: self)
 
@@ -164,13 +164,7 @@ class Background:
         It is called on the thread that made the change, maybe thousands of times a second:
         hand over and return. Returns a function that ends it.
         """
-        self._watchers.append(listener)
-
-        def stop() -> None:
-            with contextlib.suppress(ValueError):
-                self._watchers.remove(listener)
-
-        return stop
+        return self._watchers.add(listener)
 
     async def close(self) -> None:
         """Stop everything that runs, and wait for its cleaning up; it counts as interrupted."""
@@ -220,7 +214,9 @@ class Background:
         if tool.is_subscription:
             return cancel_tool(self.cancel_subscription)
         if tool.long_running:
-            return status_tool(tool, self.task, self.task_result, lambda: self.tasks, self.watch)
+            return status_tool(
+                tool, self.task, self.task_result, lambda: self.tasks, self._watchers.until
+            )
         return None
 
     def __repr__(self) -> str:
@@ -228,10 +224,3 @@ class Background:
         active = sum(one.is_open for one in self.subscriptions)
         waiting = len(self.inbox)
         return f"<Background: {tasks} tasks, {active} subscriptions, {waiting} events to handle>"
-
-    def _changed(self) -> None:
-        for listener in tuple(self._watchers):
-            try:
-                listener()
-            except Exception:  # one who looks on cannot undo it
-                _log.exception("a watcher of the background failed")

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, fields
 from secrets import token_hex
 from typing import Any, Literal
 
-from agtools_nb.calls import ToolResult
 from agtools_nb.errors import UsageError
 from agtools_nb.jsonable import brief_repr, clean_text, jsonable
 from agtools_nb.media import Media, split
@@ -129,17 +128,3 @@ def as_content(value: Any) -> Any:
 def _inline(media: Media) -> Mapping[str, Any]:
     text = base64.b64encode(media.data or b"").decode("ascii")
     return {"mime_type": media.mime_type, "data": text}
-
-
-def result_event(result: ToolResult, dedup_id: str, group_id: str) -> Event:
-    """The event that brings the result of a dispatched call."""
-    return Event(
-        "result",
-        as_content(result.result) if result.ok else None,
-        dedup_id,
-        call_id=dedup_id,
-        group_id=group_id,
-        tool_name=result.name,
-        final=True,
-        error=None if result.ok else result.error or result.status,
-    )

@@ -14,6 +14,7 @@ from typing import Literal
 from agtools_nb.context.database import Database
 from agtools_nb.errors import UsageError
 from agtools_nb.events.event import Event
+from agtools_nb.events.watchers import Watchers
 
 Delivery = Literal["kept", "duplicate", "late"]
 
@@ -65,10 +66,9 @@ class Inbox:
         self._handled: dict[int, Event] = {}
         self._holds = 0
         self._holds_lock = threading.Lock()
-        self._waiters: set[_Waiter] = set()
-        self._watchers: list[Callable[[], None]] = []
+        self._watchers = Watchers("the inbox")
         self._load()
-        self._database.on_close(self._changed)
+        self._database.on_close(self._watchers.tell)
 
     def _load(self) -> None:
         rows = self._database.execute(
@@ -160,7 +160,7 @@ class Inbox:
         if event.seq not in self._open:
             self._seqs_of.setdefault(event.call_id, set()).add(event.seq)
             self._open[event.seq] = event
-        self._changed()
+        self._watchers.tell()
 
     def _is_over(self, call_id: str) -> bool:
         return bool(
@@ -184,7 +184,7 @@ class Inbox:
                     break
             else:
                 return None
-        self._changed()
+        self._watchers.tell()
         return taken
 
     async def get(self, timeout: float | None = None) -> Event:  # noqa: ASYNC109
@@ -198,10 +198,10 @@ class Inbox:
             StoreError: The store was closed, so that none will come.
         """
         async with asyncio.timeout(timeout):
-            with self._listening() as waiter:
+            with self._watchers.changes() as change:
                 while (event := self.take()) is None:
                     self._database.execute("SELECT 1")  # a closed one says so, for good
-                    await waiter.wait()
+                    await change()
         return event
 
     async def receive(self, timeout: float | None = None) -> Event:  # noqa: ASYNC109
@@ -250,7 +250,7 @@ class Inbox:
         while len(self._handled) > SHOWN_HANDLED:
             del self._handled[next(iter(self._handled))]
         self._open.pop(event.seq, None)
-        self._changed()
+        self._watchers.tell()
 
     def _forget_bodies(self, seq: int) -> None:
         # The dedup ids stay for good; what was said is kept as long as people may look at it.
@@ -270,7 +270,7 @@ class Inbox:
             if kept is not None:
                 self._open[kept.seq] = replace(kept, status="waiting")
                 self._taken_seqs.discard(kept.seq)
-        self._changed()
+        self._watchers.tell()
 
     @contextmanager
     def handling(self, event: Event) -> Iterator[Event]:
@@ -313,7 +313,7 @@ class Inbox:
             self._holds += 1
             is_first = self._holds == 1
         if is_first:
-            self._changed()
+            self._watchers.tell()
 
     def let_go(self) -> None:
         """Take one :meth:`hold` back."""
@@ -321,58 +321,19 @@ class Inbox:
             self._holds -= 1
             is_last = self._holds == 0
         if is_last:
-            self._changed()
+            self._watchers.tell()
 
     def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Call ``listener`` after each change, on the thread that made it.
 
         Returns a function that ends it.
         """
-        self._watchers.append(listener)
+        return self._watchers.add(listener)
 
-        def stop() -> None:
-            with contextlib.suppress(ValueError):
-                self._watchers.remove(listener)
-
-        return stop
+    async def until(self, is_so: Callable[[], bool]) -> None:
+        """Wait until ``is_so()``, which is asked after each change."""
+        await self._watchers.until(is_so)
 
     async def room(self, call_id: str, most: int) -> None:
         """Wait until fewer than ``most`` events of a call are to be handled."""
-        with self._listening() as waiter:
-            while self.waiting_of(call_id) >= most:
-                await waiter.wait()
-
-    @contextmanager
-    def _listening(self) -> Iterator[_Waiter]:
-        waiter = _Waiter()
-        self._waiters.add(waiter)
-        try:
-            yield waiter
-        finally:
-            self._waiters.discard(waiter)
-
-    def _changed(self) -> None:
-        for waiter in tuple(self._waiters):
-            waiter.wake()
-        for listener in tuple(self._watchers):
-            try:
-                listener()
-            except Exception:  # one who looks on cannot undo it
-                _log.exception("a watcher of the inbox failed")
-
-
-class _Waiter:
-    """A task that waits for changes, to be woken from any thread."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._woken = asyncio.Event()
-
-    async def wait(self) -> None:
-        """Wait for a change since the last wait."""
-        await self._woken.wait()
-        self._woken.clear()
-
-    def wake(self) -> None:
-        with contextlib.suppress(RuntimeError):  # its loop is closed: nobody waits
-            self._loop.call_soon_threadsafe(self._woken.set)
+        await self.until(lambda: self.waiting_of(call_id) < most)

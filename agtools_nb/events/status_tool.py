@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -15,7 +15,7 @@ from agtools_nb.events.tasks import unknown
 
 LONGEST_WAIT = 60.0
 
-Watch = Callable[[Callable[[], None]], Callable[[], None]]
+Until = Callable[[Callable[[], bool]], Awaitable[None]]
 
 
 def status_tool(
@@ -23,7 +23,7 @@ def status_tool(
     task_of: Callable[[str], BackgroundTask | None],
     result_of: Callable[[str], Any],
     tasks: Callable[[], tuple[BackgroundTask, ...]],
-    watch: Watch,
+    until: Until,
 ) -> Tool:
     """Make the status tool of a ``long_running`` tool.
 
@@ -32,7 +32,7 @@ def status_tool(
         task_of: Finds a task by its id.
         result_of: What a task returned.
         tasks: All tasks.
-        watch: Has a function called after each change.
+        until: Waits until what it is given is true, asked after each change.
     """
     name = tool.name
 
@@ -48,7 +48,9 @@ def status_tool(
             mine = [one.task_id for one in tasks() if one.tool_name == name and one.is_open]
             raise unknown(f"task of {name} with the id", task_id, mine)
         if task.is_open and wait:
-            await _ended(lambda: _is_over(task_of(task_id)), watch, wait)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(wait):
+                    await until(lambda: _is_over(task_of(task_id)))
             task = task_of(task_id) or task
         return _answer(task, result_of)
 
@@ -75,21 +77,3 @@ def _answer(task: BackgroundTask, result_of: Callable[[str], Any]) -> dict[str, 
     elif task.error is not None:
         answer["error"] = task.error
     return answer
-
-
-async def _ended(is_over: Callable[[], bool], watch: Watch, seconds: float) -> None:
-    """Wait until it is over, but no longer than that."""
-    loop, woken = asyncio.get_running_loop(), asyncio.Event()
-
-    def wake() -> None:
-        loop.call_soon_threadsafe(woken.set)
-
-    stop = watch(wake)
-    try:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                while not is_over():
-                    await woken.wait()
-                    woken.clear()
-    finally:
-        stop()

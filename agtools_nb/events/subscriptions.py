@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections.abc import Callable
 from contextlib import aclosing
@@ -11,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from agtools_nb.context import copied
 from agtools_nb.context.database import Database
 from agtools_nb.errors import StoreError, ToolError
 from agtools_nb.events.ending import Unkept, stopped
@@ -90,7 +90,7 @@ class Subscriptions:
             work.call.id or subscription_id,
             work.group_id,
             work.tool.name,
-            arguments=json.loads(json.dumps(work.arguments)),
+            arguments=copied(work.arguments),
             associative=work.tool.associative,
         )
 

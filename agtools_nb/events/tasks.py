@@ -14,11 +14,11 @@ from functools import partial
 from typing import Any
 
 from agtools_nb.calls import ToolResult
-from agtools_nb.context import Progress
+from agtools_nb.context import Progress, copied
 from agtools_nb.context.database import Database
 from agtools_nb.errors import StoreError, ToolError
 from agtools_nb.events.ending import Unkept, stopped
-from agtools_nb.events.event import Event, as_content, fresh_id, result_event
+from agtools_nb.events.event import Event, as_content, fresh_id
 from agtools_nb.events.inbox import Inbox
 from agtools_nb.events.records import BackgroundTask, Records, TaskStatus
 from agtools_nb.jsonable import clean_text, shorten
@@ -115,7 +115,7 @@ class Tasks:
             work.group_id,
             work.tool.name,
             kind,
-            arguments=json.loads(json.dumps(work.arguments)),
+            arguments=copied(work.arguments),
         )
 
     def _begin(self, record: BackgroundTask, work: Work) -> None:
@@ -170,39 +170,43 @@ class Tasks:
             self._results[record.task_id] = result
             while len(self._results) > KEPT_RESULTS:
                 self._results.popitem(last=False)
-        self._keep_end(ended, result)
+        self._keep_end(ended)
 
-    def _keep_end(self, record: BackgroundTask, result: ToolResult | None = None) -> None:
+    def _keep_end(self, record: BackgroundTask) -> None:
         """Keep that it ended; if the store cannot now, as soon as it can."""
         try:
-            self._end(record, result)
+            self._end(record)
         except StoreError:
             _log.exception("the end of task %s could not be kept yet", record.task_id)
             self._records.note(record)
-            self._unkept.retry(partial(self._end, record, result))
+            self._unkept.retry(partial(self._end, record))
             self._changed()
 
-    def _end(self, record: BackgroundTask, result: ToolResult | None = None) -> None:
+    def _end(self, record: BackgroundTask) -> None:
         """Keep that it ended, and deliver the result of a dispatched call, both or neither."""
         with self._database.transaction():
             self._records.put(record)
             if record.kind == "dispatched":
-                self._inbox.put(self._event(record, result))
+                self._inbox.put(self._event(record))
         self._changed()
 
-    def _event(self, record: BackgroundTask, result: ToolResult | None) -> Event:
-        if result is not None:
-            return result_event(result, record.task_id, record.group_id)
+    @staticmethod
+    def _event(record: BackgroundTask) -> Event:
+        error = record.error
+        if record.status == "interrupted":
+            error = (
+                f"{record.tool_name} was not done: {error}. Call it again if its result is still "
+                "wanted."
+            )
         return Event(
             "result",
-            None,
+            record.result,
             record.task_id,
             call_id=record.task_id,
             group_id=record.group_id,
             tool_name=record.tool_name,
             final=True,
-            error=f"{record.tool_name} was not done: {record.error}. Call it again if its result "
-            "is still wanted.",
+            error=error,
         )
 
     async def cancel(self, task_id: str) -> BackgroundTask:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
@@ -26,7 +25,6 @@ from agtools_nb.errors import (
     ArgumentsError,
     CallTimeoutError,
     ToolExecutionError,
-    UnknownToolError,
     UsageError,
 )
 from agtools_nb.media import split
@@ -38,8 +36,6 @@ from agtools_nb.run.results import check_result
 from agtools_nb.run.setting import Setting
 from agtools_nb.run.words import STOPPED, error_text, no_such_tool
 from agtools_nb.run.work import Started, Turn, Work, WorkKeeper, in_time
-
-_log = logging.getLogger("agtools_nb")
 
 
 class Attempt:
@@ -198,8 +194,7 @@ class Attempt:
         tool, setting = self.tool, self.setting
         if tool is None or self.refusal is not None:
             return self.failed(
-                "invalid",
-                self.refusal or UnknownToolError(no_such_tool(str(self.asked.name), self._known)),
+                "invalid", self.refusal or no_such_tool(self.asked.name, self._known)
             )
         # What was admitted is what runs, also when it runs beside the conversation.
         prepared = self.prepared or self._prepared(tool, can_explain())

@@ -55,6 +55,15 @@ async def forever(first: str) -> AsyncIterator[str]:
         closed.append(first)
 
 
+async def silent() -> AsyncIterator[int]:
+    """Say nothing."""
+    try:
+        await asyncio.Event().wait()
+        yield 1
+    finally:
+        closed.append("silent")
+
+
 async def started(tools: list[Any], call: ToolCall) -> tuple[Background, ToolRunner, Any]:
     background = Background()
     runner = ToolRunner(tools, background=background)
@@ -164,18 +173,9 @@ def test_a_generator_that_yields_nothing_and_ends() -> None:
 
 
 def test_a_generator_that_never_yields_is_closed_when_its_time_is_over() -> None:
-    @tool(timeout=0.01)
-    async def silent() -> AsyncIterator[int]:
-        """Say nothing."""
-        try:
-            await asyncio.Event().wait()
-            yield 1
-        finally:
-            closed.append("silent")
-
     async def main() -> None:
         closed.clear()
-        background, _, result = await started([silent], ToolCall("silent"))
+        background, _, result = await started([tool(timeout=0.01)(silent)], ToolCall("silent"))
         assert result.status == "error"
         assert "no first value within 0.01 s" in result.error
         assert closed == ["silent"]
@@ -200,19 +200,10 @@ def test_a_timeout_of_the_tool_itself_is_not_taken_for_ours() -> None:
 
 
 def test_a_stopped_batch_closes_a_generator_that_has_sent_nothing() -> None:
-    @tool
-    async def silent() -> AsyncIterator[int]:
-        """Say nothing."""
-        try:
-            await asyncio.Event().wait()
-            yield 1
-        finally:
-            closed.append("silent")
-
     async def main() -> None:
         closed.clear()
         background = Background()
-        batch = ToolRunner([silent], background=background).batch([("silent", {})])
+        batch = ToolRunner([tool(silent)], background=background).batch([("silent", {})])
         running = asyncio.create_task(batch.run())
         while not background.subscriptions:
             await asyncio.sleep(0)

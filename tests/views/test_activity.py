@@ -302,7 +302,7 @@ def test_a_row_that_has_not_changed_is_not_made_again(clock, monkeypatch):
 def test_a_closed_view_stops_watching(clock):
     async def scenario(session):
         session.view.close()
-        assert session.background._watchers == []
+        assert len(session.background._watchers) == 0
 
     in_a_session(clock, scenario)
 
