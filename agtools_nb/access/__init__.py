@@ -1,0 +1,1 @@
+"""Who may call what: capabilities, policies, hooks and approvals."""
