@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Any
 from agtools_nb._version import __version__
 
 if TYPE_CHECKING:
+    from agtools_nb.access.names import (
+        BuiltinTools,
+    )
     from agtools_nb.arguments import (
         Coerced,
         Prepared,
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
         Memory,
         MemoryHit,
         Progress,
+        Question,
         SimpleToolContext,
         Snapshot,
         StateChange,
@@ -112,6 +116,7 @@ __all__ = [
     "Artifacts",
     "Background",
     "BackgroundTask",
+    "BuiltinTools",
     "CallAssembler",
     "CallTimeoutError",
     "Change",
@@ -131,6 +136,7 @@ __all__ = [
     "Parameter",
     "Prepared",
     "Progress",
+    "Question",
     "SimpleToolContext",
     "Snapshot",
     "StateChange",
@@ -183,6 +189,7 @@ _HOMES = {
     "Artifacts": "agtools_nb.context",
     "Background": "agtools_nb.events",
     "BackgroundTask": "agtools_nb.events",
+    "BuiltinTools": "agtools_nb.access.names",
     "CallAssembler": "agtools_nb.define.wire",
     "CallTimeoutError": "agtools_nb.errors",
     "Change": "agtools_nb.calls",
@@ -203,6 +210,7 @@ _HOMES = {
     "Parameter": "agtools_nb.define",
     "Prepared": "agtools_nb.arguments",
     "Progress": "agtools_nb.context",
+    "Question": "agtools_nb.context",
     "SimpleToolContext": "agtools_nb.context",
     "Snapshot": "agtools_nb.context",
     "StateChange": "agtools_nb.context",

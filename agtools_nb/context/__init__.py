@@ -5,6 +5,13 @@ from agtools_nb.context.channel import ProgressChannel
 from agtools_nb.context.database import Database
 from agtools_nb.context.memory import Memory, MemoryHit
 from agtools_nb.context.progress import CallProgress, Progress
+from agtools_nb.context.questions import (
+    Answer,
+    AnswerHandler,
+    Question,
+    answered,
+    nobody_to_ask,
+)
 from agtools_nb.context.simple import SimpleToolContext
 from agtools_nb.context.snapshots import Snapshot, StateChange, diff
 from agtools_nb.context.state import StateStore
@@ -14,6 +21,8 @@ from agtools_nb.context.writes import ABSENT, StateWrite, copied
 
 __all__ = [
     "ABSENT",
+    "Answer",
+    "AnswerHandler",
     "Artifact",
     "Artifacts",
     "CallProgress",
@@ -23,6 +32,7 @@ __all__ = [
     "MemoryHit",
     "Progress",
     "ProgressChannel",
+    "Question",
     "SimpleToolContext",
     "Snapshot",
     "StateChange",
@@ -30,6 +40,8 @@ __all__ = [
     "StateWrite",
     "Store",
     "ToolContext",
+    "answered",
     "copied",
     "diff",
+    "nobody_to_ask",
 ]

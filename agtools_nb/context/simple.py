@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable
 
+from agtools_nb.context.questions import AnswerHandler
 from agtools_nb.context.state import StateStore
 from agtools_nb.context.store import Store
 from agtools_nb.context.tool_context import ToolContext
@@ -25,6 +26,7 @@ class SimpleToolContext(ToolContext):
         state: The state. Default: the store's, else a new, empty one.
         scopes: What is granted. Default: nothing.
         store: Where artifacts and memory are. Default: nowhere.
+        answer: Who answers what tools ask. Default: nobody.
 
     Attributes:
         invocation_id: As given, or made.
@@ -41,6 +43,7 @@ class SimpleToolContext(ToolContext):
         state: StateStore | None = None,
         scopes: Iterable[str] = (),
         store: Store | None = None,
+        answer: AnswerHandler | None = None,
     ) -> None:
         super().__init__(
             state=state,
@@ -49,6 +52,7 @@ class SimpleToolContext(ToolContext):
             session_id=session_id,
             agent_name=name,
             store=store,
+            answer=answer,
         )
         self.call_id = str(uuid.uuid4()) if function_call_id is None else function_call_id
         self.invocation_id = str(uuid.uuid4()) if invocation_id is None else invocation_id
