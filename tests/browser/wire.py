@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -57,13 +58,23 @@ class Wire:
             if not message.content.get("silent")
         )
         taken = sum(1 for _ in self.of_kind("execute_input", "to page"))
+        return sent > taken and self._is_idle()
+
+    def has_overlooked(self) -> bool:
+        """Whether a kernel that is idle owes the answer to a request of any kind."""
+        owed: Counter[str] = Counter()
+        for message in list(self.messages):
+            name, _, what = message.kind.rpartition("_")
+            owed[name] += {"request": 1, "reply": -1}.get(what, 0)
+        return self._is_idle() and any(count > 0 for count in owed.values())
+
+    def _is_idle(self) -> bool:
         states = [m.content["execution_state"] for m in self.of_kind("status", "to page")]
-        return sent > taken and states[-1:] == ["idle"]
+        return states[-1:] == ["idle"]
 
     def all_taken_up(self) -> bool:
         """Whether a kernel took up every cell that it was sent, and has been idle since."""
-        states = [m.content["execution_state"] for m in self.of_kind("status", "to page")]
-        return states[-1:] == ["idle"] and not self.has_overlooked_cell()
+        return self._is_idle() and not self.has_overlooked_cell()
 
     def last(self, count: int = 12) -> list[str]:
         """Return the last messages in a few words each, for the message of a failed test."""
