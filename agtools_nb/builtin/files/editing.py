@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -21,6 +22,7 @@ from agtools_nb.media import size_text
 MAX_COUNTED = 1_000
 """Places that are counted where there may be one."""
 
+_NUMBERS = re.compile(r"^\d+\t", re.MULTILINE)
 _LISTED = 20
 _AROUND = 3
 _NEAR_LINES = 8
@@ -138,6 +140,8 @@ def _not_there(path: str, text: Text, old: str) -> ToolError:
         at = most_alike(lines, old)
         why = "this is like it"
     message = f"old_text does not stand in {path!r}; nothing was changed."
+    if _NUMBERS.sub("", old) in text.text:
+        return fault_of("no_match", message, "Without the numbers before its lines it does.")
     if at is None:
         return fault_of("no_match", message, "view_file shows what stands there.")
     last = min(at + min(old.count("\n") + 1, _NEAR_LINES), len(lines))

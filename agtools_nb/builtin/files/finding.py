@@ -139,10 +139,10 @@ def _notes(walk: Walk, search: _Search, pattern: str, most: int) -> list[str]:
     if walk.ended_early:
         notes.append(f"The search ended {walk.ended_early}; give a folder to search the rest.")
     if walk.unread:
-        notes.append(f"{walk.unread:,} folders could not be read.")
+        notes.append(f"Folders that could not be read: {walk.unread:,}.")
     if not search.is_full and walk.left_out:
         notes.append(
-            f"{walk.left_out:,} ignored names were left out; include_ignored=true shows them."
+            f"Left out by .gitignore: {walk.left_out:,} (include_ignored=true finds them too)."
         )
     if not search.has_found:
         near = nearest(pattern.rpartition("/")[2], sorted(search.names)[:2_000])

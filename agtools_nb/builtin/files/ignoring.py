@@ -1,4 +1,4 @@
-"""What is passed over below a folder: ``.git``, and what ``.gitignore`` files say.
+"""What is passed over below a folder: what its ``.gitignore`` files say.
 
 The rules are git's (gitignore(5)), of every ``.gitignore`` from the workspace down. Not read
 are those above the workspace, ``.git/info/exclude``, and a person's own. A library for this
@@ -106,8 +106,6 @@ class IgnoreRules:
 
     def leaves_out(self, name: str, is_folder: bool) -> bool:
         """Whether the last rule that means a name passes it over."""
-        if name == ".git":
-            return True
         parts = (*self._parts, name)
         for depth, rules in reversed(self._levels):
             path = "/".join(parts[depth:])
@@ -125,15 +123,15 @@ class IgnoreRules:
 
 
 class NoRules:
-    """Only ``.git`` is passed over."""
+    """Nothing is passed over."""
 
     def inside(self, name: str, folder: Folder) -> Self:
         """The same in every folder."""
         return self
 
     def leaves_out(self, name: str, is_folder: bool) -> bool:
-        """Whether it is git's own folder."""
-        return name == ".git"
+        """Nothing is."""
+        return False
 
 
 def _ignore_file(folder: Folder) -> str:

@@ -24,9 +24,10 @@ from agtools_nb.builtin.files.ignoring import IgnoreRules, NoRules
 from agtools_nb.builtin.files.patterns import MAX_PATTERN, LineSearch, glob_matcher
 from agtools_nb.builtin.workspace import Found, Walk, Workspace, fault_of, shown_name
 from agtools_nb.builtin.workspace.descent import Place
-from agtools_nb.builtin.workspace.workspace import read_file
+from agtools_nb.builtin.workspace.reading import read_file
 from agtools_nb.define import Tool
 from agtools_nb.errors import ToolError
+from agtools_nb.media import size_text
 
 MAX_MATCHES = 1_000
 """Lines that one call can find."""
@@ -143,9 +144,11 @@ class _Search:
         if walk.ended_early:
             notes.append(f"The search ended {walk.ended_early}; give a folder to search the rest.")
         if self._found.cut:
-            notes.append(f"{self._found.cut:,} long lines were searched only in their beginning.")
+            notes.append(
+                f"Long lines of which only the beginning was searched: {self._found.cut:,}."
+            )
         if not self.matches:
-            notes.append(f"{self._searched:,} text files were searched.")
+            notes.append(f"Text files searched: {self._searched:,}.")
         return notes + self._skipped.notes(walk)
 
     def _lines_of(self, found: Found) -> list[str] | None:
@@ -221,10 +224,10 @@ class _Skipped:
     def notes(self, walk: Walk) -> list[str]:
         """In words."""
         counts = {
-            "binary files": self.binary,
-            f"files of more than {MAX_FILE:,} bytes": self.too_large,
-            "files or folders that could not be read": self.unread + walk.unread,
-            "ignored names (include_ignored=true searches them)": walk.left_out,
+            "binary": self.binary,
+            f"larger than {size_text(MAX_FILE)}": self.too_large,
+            "not to be read": self.unread + walk.unread,
+            "left out by .gitignore (include_ignored=true searches it)": walk.left_out,
         }
         skipped = [f"{count:,} {what}" for what, count in counts.items() if count]
         return [f"Skipped: {', '.join(skipped)}."] if skipped else []

@@ -83,11 +83,8 @@ def _range(path: str, text: Text, start: int, end: int | None) -> dict[str, Any]
     total = len(lines)
     last = total if end is None else min(end, total)
     if start > max(total, 1) or (total and last < start):
-        raise fault_of(
-            "no_such_lines",
-            f"{path!r} has {line_count(total)}; lines {start} to {last if end is None else end} "
-            "are none of them.",
-        )
+        asked = f"line {start}" if end is None else f"lines {start} to {end}"
+        raise fault_of("no_such_lines", f"{path!r} has {line_count(total)}; there is no {asked}.")
     shown, has_cut = numbered(lines, start, last)
     reached = start + len(shown) - 1
     notes = []

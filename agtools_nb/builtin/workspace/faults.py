@@ -35,6 +35,13 @@ def unusable(path: str, why: str, hint: str = _RELATIVE) -> ToolError:
     return fault_of("bad_path", f"{quoted(path)} is no path that can be used: {why}.", hint)
 
 
+def is_a_folder(path: str) -> ToolError:
+    """The path is that of a folder, where a file is needed."""
+    return fault_of(
+        "is_a_folder", f"{quoted(path)} is a folder.", "list_directory shows what is in it."
+    )
+
+
 def swapped(path: str) -> ToolError:
     """What is at the path was exchanged while it was looked at."""
     return fault_of(

@@ -1,4 +1,4 @@
-"""Everything below a folder, in order, within bounds. No link is followed."""
+"""Everything below a folder but ``.git``, in order, within bounds. No link is followed."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class Walk:
             if self.is_over:
                 return
             found = self._found(folder, (*parts, name))
-            if found is None:
+            if found is None or name == ".git":
                 continue
             if rules.leaves_out(name, found.is_folder):
                 self.left_out += 1

@@ -5,22 +5,21 @@ from __future__ import annotations
 import os
 import stat
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from agtools_nb.builtin.workspace.descent import Place, descend
-from agtools_nb.builtin.workspace.faults import fault_of, quoted, swapped, telling
-from agtools_nb.builtin.workspace.folders import Folder, NotRegularError, kind_of, open_root
+from agtools_nb.builtin.workspace.faults import fault_of, is_a_folder, quoted, swapped, telling
+from agtools_nb.builtin.workspace.folders import Folder, kind_of, open_root
 from agtools_nb.builtin.workspace.names import absolute_text, check_new
+from agtools_nb.builtin.workspace.reading import read_file
 from agtools_nb.builtin.workspace.walking import MAX_NAMES
+from agtools_nb.builtin.workspace.writing import check_writable, write_new, write_over
 from agtools_nb.define.stateful import Turn
-from agtools_nb.errors import ToolError, UsageError
+from agtools_nb.errors import UsageError
 from agtools_nb.jsonable import brief_repr
-from agtools_nb.media import size_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,14 +167,14 @@ class Workspace:
         with self.at(path, new=True) as place, telling(path):
             if place.is_folder:
                 raise is_a_folder(path)
-            _check_writable(path, place)
+            check_writable(path, place)
             if place.status is None:
                 if over not in (True, False):
                     raise swapped(path)
                 check_new(path, [*place.missing, place.name])
-                _write_new(place, data)
+                write_new(place, data)
             else:
-                _write_over(path, place, data, over)
+                write_over(path, place, data, over)
             return place.shown
 
     def _entrance(self) -> Folder:
@@ -197,42 +196,6 @@ class Workspace:
         )
 
 
-def read_file(folder: Folder, name: str, path: str, most: int) -> tuple[bytes, os.stat_result]:
-    """Read a regular file of a folder, and tell what it was.
-
-    Raises:
-        ToolError: It is not there, no regular file, or larger than ``most`` bytes.
-    """
-    try:
-        with (
-            telling(path),
-            folder.opened(name) as (fd, status),
-            os.fdopen(fd, "rb", closefd=False) as file,
-        ):
-            # A file can grow meanwhile, and some say that they are empty: what comes counts.
-            data = file.read(most + 1)
-    except ToolError as error:
-        if isinstance(error.__cause__, NotRegularError):
-            kind = error.__cause__.args[0]
-            raise fault_of("not_a_file", f"{quoted(path)} is a {kind}, not a file.") from None
-        raise
-    if len(data) > most:
-        raise fault_of(
-            "too_large",
-            f"{quoted(path)} has {size_text(max(status.st_size, len(data)))}; at most "
-            f"{size_text(most)} are read.",
-            "search_directory finds lines in large files, and a command can cut them.",
-        )
-    return data, status
-
-
-def is_a_folder(path: str) -> ToolError:
-    """The path is that of a folder, where a file is needed."""
-    return fault_of(
-        "is_a_folder", f"{quoted(path)} is a folder.", "list_directory shows what is in it."
-    )
-
-
 def _entry(folder: Folder, name: str) -> Entry | None:
     try:
         status = folder.lstat(name)
@@ -240,83 +203,3 @@ def _entry(folder: Folder, name: str) -> Entry | None:
         return None
     is_file = stat.S_ISREG(status.st_mode)
     return Entry(name, kind_of(status.st_mode), status.st_size if is_file else None)
-
-
-def _check_writable(path: str, place: Place) -> None:
-    if any(part.lower() == ".git" for part in place.parts):
-        raise fault_of(
-            "not_allowed", f"{quoted(path)} is in a .git folder, where only git itself writes."
-        )
-    if place.status is not None and not stat.S_ISREG(place.status.st_mode):
-        kind = kind_of(place.status.st_mode)
-        raise fault_of("not_a_file", f"{quoted(path)} is a {kind}, not a file.")
-    if place.status is not None and not place.status.st_mode & 0o222:
-        raise fault_of(
-            "no_permission", f"{quoted(path)} is read-only.", "A person has to make it writable."
-        )
-
-
-def _write_new(place: Place, data: bytes) -> None:
-    with _made(place.folder, place.missing) as folder:
-        temporary = folder.write_beside(place.name, data, None)
-        try:
-            folder.give_name(temporary, place.name)
-        except BaseException:
-            folder.remove(temporary)
-            raise
-
-
-def _write_over(path: str, place: Place, data: bytes, over: os.stat_result | bool) -> None:
-    if over is False:
-        raise fault_of(
-            "exists",
-            f"{quoted(path)} is there already; it was not changed.",
-            "edit_file changes a part of it; create_file with overwrite=true replaces all of it.",
-        )
-    known = place.status if over is True else over
-    assert isinstance(known, os.stat_result)
-    # Not the bits that would lend new content the rights of the file's owner.
-    temporary = place.folder.write_beside(place.name, data, known.st_mode & 0o777)
-    try:
-        if not _is_unchanged(known, place.folder.lstat(place.name)):
-            raise swapped(path)
-        place.folder.replace(temporary, place.name)
-    except BaseException:
-        place.folder.remove(temporary)
-        raise
-
-
-def _is_unchanged(before: os.stat_result, now: os.stat_result) -> bool:
-    return (before.st_dev, before.st_ino, before.st_size, before.st_mtime_ns) == (
-        now.st_dev,
-        now.st_ino,
-        now.st_size,
-        now.st_mtime_ns,
-    )
-
-
-@contextmanager
-def _made(folder: Folder, missing: tuple[str, ...]) -> Iterator[Folder]:
-    """The innermost of folders that are made on the way, and removed again on failure."""
-    if not missing:
-        yield folder
-        return
-    try:
-        folder.make_folder(missing[0])
-        is_new = True
-    except FileExistsError:  # another call was faster
-        is_new = False
-    try:
-        with folder.folder(missing[0]) as inner, _made(inner, missing[1:]) as innermost:
-            yield innermost
-    except BaseException:
-        if is_new:
-            _remove_empty(folder, missing[0])
-        raise
-
-
-def _remove_empty(folder: Folder, name: str) -> None:
-    try:
-        folder.remove_folder(name)
-    except OSError:  # something else is in it by now
-        return
