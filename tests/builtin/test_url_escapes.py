@@ -176,6 +176,7 @@ _RELATIVE = {
     "http:127.0.0.1:{port}/",
     "http://:{port}/",
     "http:///127.0.0.1:{port}/",
+    "\u200bhttp://127.0.0.1:{port}/",
 }
 # A header cannot hold them.
 _NOT_IN_A_HEADER = ("\n", "\r", "\0")
