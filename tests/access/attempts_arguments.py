@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import enum
-import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -232,7 +231,7 @@ async def out(world: World, value: str) -> None:
         inside, _ = folders(folder)
         rules = [workspace_only(inside), allow("read"), allow_all()]
         runner = world.runner(world.read(), policies=rules)
-        await world.send(runner, "read", {"path": os.path.join(inside, value)})
+        await world.send(runner, "read", {"path": str(inside / value)})
 
 
 @attempts("a path that the call itself says is inside")

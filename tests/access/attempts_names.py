@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 from access.world import Attempts, World
 
 from agtools_nb import (
@@ -239,9 +240,7 @@ async def guarded(world: World, value: int) -> None:
     from agtools_nb import ToolRunner
 
     runner = ToolRunner(hooks=[], policies=[])
-    try:
+    with pytest.raises(UsageError, match=r"safe_defaults\(\)"):
         ways[value](runner)
-    except UsageError as error:
-        assert "safe_defaults()" in str(error)
     for name in runner.tool_names:
         await world.send(runner, name)
