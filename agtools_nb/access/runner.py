@@ -91,6 +91,7 @@ class ToolRunner(Runner):
             gate=self.access if self.access.is_needed else None,
             **options,
         )
+        self.access.engine.owners_of = self._companions.owners
         self._add_all(tools, caller_scope(2))
 
     def standing(self, tool: Tool | str) -> Standing:
