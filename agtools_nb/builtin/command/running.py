@@ -14,7 +14,10 @@ from agtools_nb.builtin.command.groups import HAS_GROUPS, is_running, signal_gro
 GRACE_SECONDS = 2.0
 """What a program gets to put things in order, once it was asked to end."""
 
-_LOOK_SECONDS = 0.02
+STOPPED_SECONDS = 0.7
+"""The same where somebody stopped the call: a batch waits a second for its members."""
+
+_LOOK_SECONDS = 0.01
 _PIPE_BYTES = 65_536
 
 
@@ -52,21 +55,22 @@ class RunningProgram:
             return True
         return HAS_GROUPS and is_running(self._process.pid)
 
-    async def end(self) -> None:
-        """End it and its group: asked first, forced after two seconds.
+    async def end(self, seconds: float = GRACE_SECONDS) -> None:
+        """End it and its group: asked first, then forced.
 
         What made a session of its own is not in the group any more, and runs on.
+
+        Args:
+            seconds: How long it may take if it was asked. Default 2.
         """
         try:
             if self.is_alive:
                 self._signal(signal.SIGTERM)
-                await self._gone(GRACE_SECONDS)
+                await self._gone(seconds)
         finally:  # also when whoever waits for the end is stopped as well
             if self.is_alive:
                 self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))
-        with suppress(TimeoutError):
-            async with asyncio.timeout(GRACE_SECONDS):
-                await self.wait()
+        await self._gone(STOPPED_SECONDS)  # even a killed one takes a moment
 
     def let_go(self) -> None:
         """Close its pipes, which something that runs on may hold."""

@@ -18,7 +18,7 @@ from pydantic import Field
 from agtools_nb.access.names import BuiltinTools
 from agtools_nb.builtin.command.environment import without_secrets
 from agtools_nb.builtin.command.output import KeptOutput
-from agtools_nb.builtin.command.running import RunningProgram, start
+from agtools_nb.builtin.command.running import STOPPED_SECONDS, RunningProgram, start
 from agtools_nb.builtin.command.words import shown, words_of
 from agtools_nb.builtin.workspace import Workspace, fault_of
 from agtools_nb.context import ToolContext
@@ -139,7 +139,7 @@ class _Run:
             await asyncio.wait(readers, timeout=LAST_WORDS_SECONDS)
         finally:
             try:
-                await program.end()
+                await program.end(STOPPED_SECONDS)
             finally:
                 program.let_go()
                 for reader in readers:
