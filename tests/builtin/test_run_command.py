@@ -377,9 +377,9 @@ def test_a_command_that_takes_too_long_is_ended_and_tells_what_it_said(
     async def main() -> None:
         runner = trusting(run_command_tool(tmp_path))
         began = time.monotonic()
-        found = await runner.execute("run_command", command=family(tmp_path, word), timeout=1.5)
+        found = await runner.execute("run_command", command=family(tmp_path, word), timeout=4)
         assert found["exit_code"] is None
-        assert "did not end within 1.5 s, and was ended with all" in found["note"]
+        assert "did not end within 4 s, and was ended with all" in found["note"]
         assert time.monotonic() - began < 10
         await all_gone(await pids(tmp_path))
 
@@ -388,10 +388,10 @@ def test_a_command_that_takes_too_long_is_ended_and_tells_what_it_said(
 
 def test_a_timeout_of_the_runner_ends_it_as_well(tmp_path: Path) -> None:
     async def main() -> None:
-        runner = trusting(run_command_tool(tmp_path), timeout=1.5)
+        runner = trusting(run_command_tool(tmp_path), timeout=4)
         calls = [("run_command", {"command": family(tmp_path, "deaf")})]
         (result,) = await runner.process_tool_calls(calls)
-        assert "did not finish within 1.5 s" in (result.error or "")
+        assert "did not finish within 4 s" in (result.error or "")
         await all_gone(await pids(tmp_path))
 
     asyncio.run(main())

@@ -29,15 +29,23 @@ class RunningProgram:
     Args:
         process: The program.
         exited: Set as soon as it has ended, also while others hold its pipes.
+
+    Attributes:
+        stdout: What it prints.
+        stderr: Its errors; ``None`` if they are in ``stdout``.
     """
 
     def __init__(self, process: Process, exited: asyncio.Event) -> None:
         self._process = process
         self._exited = exited
         assert process.stdout is not None
-        assert process.stderr is not None
         self.stdout = process.stdout
         self.stderr = process.stderr
+
+    @property
+    def pid(self) -> int:
+        """Its number, and that of its group."""
+        return self._process.pid
 
     @property
     def exit_code(self) -> int | None:
@@ -105,8 +113,20 @@ class _Protocol(SubprocessStreamProtocol):
         self.exited.set()
 
 
-async def start(words: list[str], folder: Path, environment: Mapping[str, str]) -> RunningProgram:
+async def start(
+    words: list[str],
+    folder: Path,
+    environment: Mapping[str, str] | None = None,
+    *,
+    is_merged: bool = False,
+) -> RunningProgram:
     """Start a program, with nothing to read.
+
+    Args:
+        words: The program and its arguments.
+        folder: Where it runs.
+        environment: All of its variables. Default: those of this process.
+        is_merged: Whether its errors come among what it prints. Default ``False``.
 
     Raises:
         OSError: It could not be started.
@@ -117,9 +137,9 @@ async def start(words: list[str], folder: Path, environment: Mapping[str, str]) 
         *words,
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT if is_merged else asyncio.subprocess.PIPE,
         cwd=folder,
-        env=dict(environment),
+        env=environment,
         start_new_session=HAS_GROUPS,
     )
     return RunningProgram(Process(transport, protocol, loop), protocol.exited)

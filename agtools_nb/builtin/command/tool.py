@@ -121,6 +121,7 @@ class _Run:
     async def outcome(self, seconds: float) -> dict[str, Any]:
         """Wait for the end, or make one, and tell of it."""
         program = self._program
+        assert program.stderr is not None
         readers = [
             asyncio.create_task(self._read("stdout", program.stdout)),
             asyncio.create_task(self._read("stderr", program.stderr)),
