@@ -205,14 +205,21 @@ function render(context) {
   const drawOpen = (data) => {
     setText(title, data.tool);
     open.setAttribute("aria-label", `Approval of ${data.tool}`);
-    setText(server, data.server === null ? "" : `server ${data.server}`);
+    fill(server, data.server !== null && ["server ", seen(data.server)]);
     server.hidden = data.server === null;
-    const now = JSON.stringify([data.arguments, data.shown, data.path, data.rule, data.form]);
+    const now = JSON.stringify([
+      data.arguments,
+      data.about,
+      data.shown,
+      data.path,
+      data.rule,
+      data.form,
+    ]);
     if (now !== drawn) {
       drawn = now;
       fill(
         body,
-        data.about && h("p", { class: "agt-quiet agt-toolabout" }, data.about),
+        data.about && h("p", { class: "agt-quiet agt-toolabout" }, seen(data.about)),
         about(data),
         data.form === null && argumentList(data.arguments),
         rule(data),
