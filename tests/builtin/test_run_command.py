@@ -413,6 +413,17 @@ def test_what_a_command_leaves_behind_is_ended_and_said(tmp_path: Path) -> None:
     asyncio.run(main())
 
 
+def test_jobs_of_a_shell_are_ended_though_each_is_a_group(tmp_path: Path) -> None:
+    async def main() -> None:
+        runner = trusting(run_command_tool(tmp_path, shell="/bin/bash"))
+        line = "set -m; (trap '' TERM; sleep 600) & echo $! > job; sleep 600 & echo $! >> job"
+        found = await runner.execute("run_command", command=line)
+        assert "left programs running, which were ended" in found["note"]
+        await all_gone([int(pid) for pid in (tmp_path / "job").read_text().split()])
+
+    asyncio.run(main())
+
+
 def test_one_in_a_session_of_its_own_holds_nobody_up(tmp_path: Path) -> None:
     """It is not ended, as is said, but its hold of the pipe does not matter."""
     code = (
