@@ -290,6 +290,8 @@ def test_every_moment_between_two_steps(
                 take_out()
                 moments += 1
                 assert trap.escaped(result) is None, (name, arguments, first, last)
+                if name == "view_file" and result.ok:
+                    assert "inside" in result.result["text"], "a pipe was read like a file"
             first += 1
     figure(f"moments at which {race} was swapped for a {kind}", moments)
 
