@@ -7,6 +7,7 @@ import contextlib
 
 from agtools_nb.calls import ToolResult
 from agtools_nb.run.attempt import Attempt
+from agtools_nb.run.gate import Passage
 
 
 async def run_alone(attempt: Attempt) -> ToolResult:
@@ -19,7 +20,7 @@ async def run_alone(attempt: Attempt) -> ToolResult:
     if gate is None:
         return await _run(attempt)
     round_ = gate.round()
-    attempt.visit = round_.visit()
+    attempt.passage = Passage(round_.visit())
     results: tuple[ToolResult, ...] = ()
     await round_.began((attempt.call,))
     try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -32,8 +31,8 @@ from agtools_nb.run.asked import is_cancelled, tell_after
 from agtools_nb.run.beside import handed_over
 from agtools_nb.run.binding import bound
 from agtools_nb.run.capture import CallOutput, current_output
-from agtools_nb.run.clearing import answering, cleared, is_asked_about
-from agtools_nb.run.gate import Aside, Visit
+from agtools_nb.run.clearing import answering, cleared
+from agtools_nb.run.gate import Passage, Visit
 from agtools_nb.run.invoke import PLAIN, Invocation, RaisedElsewhereError
 from agtools_nb.run.results import check_result
 from agtools_nb.run.setting import Setting
@@ -61,9 +60,7 @@ class Attempt:
         media: What was found in what it returned.
         output: What it prints and reports.
         prepared: The arguments as the tool gets them, once they are.
-        is_denied: Whether it was refused at the gate.
-        visit: The call at the gate, if there is one; made by whoever runs it.
-        aside: Within it the call keeps no other waiting.
+        passage: Its way past those who can refuse it, if there are any; made by whoever runs it.
         is_interrupted: Whether Ctrl-C hit the function while it ran on the loop's thread;
             its batch is to be stopped.
     """
@@ -75,26 +72,23 @@ class Attempt:
         "_invocation",
         "_is_work",
         "_known",
-        "_path",
         "_started_at",
         "_waited_for_by",
         "args",
-        "aside",
         "asked",
         "group_id",
         "id",
         "index",
-        "is_denied",
         "is_interrupted",
         "is_plain",
         "media",
         "notes",
         "output",
+        "passage",
         "prepared",
         "refusal",
         "setting",
         "tool",
-        "visit",
     )
 
     def __init__(
@@ -124,10 +118,7 @@ class Attempt:
         self.group_id = group_id
         self.prepared: Prepared | None = None
         self.is_interrupted = False
-        self.is_denied = False
-        self.visit: Visit | None = None
-        self.aside: Aside = nullcontext
-        self._path: str | None = None
+        self.passage: Passage | None = None
         self._known = known
         self.output = CallOutput()
         self._started_at = 0.0
@@ -149,11 +140,16 @@ class Attempt:
                 self.args,
                 self.id,
                 asked.step_id,
-                self._path,
+                None if self.passage is None else self.passage.path,
                 self._server,
                 asked.timeout,
             )
         return self._call
+
+    @property
+    def visit(self) -> Visit | None:
+        """The call at the gate, if there is one."""
+        return None if self.passage is None else self.passage.visit
 
     @property
     def _server(self) -> str | None:
@@ -189,7 +185,7 @@ class Attempt:
                 result = await self._held(self.setting.background, turn, started)
         except BaseException as error:  # SystemExit in a tool must not end the kernel
             result = self.outcome_of(error)
-        if self.setting.after or self.visit is not None:
+        if self.setting.after or self.passage is not None:
             return await self.told(result)
         return result
 
@@ -204,7 +200,8 @@ class Attempt:
         if isinstance(error, KeyboardInterrupt):
             self.is_interrupted = True
             return self.stopped()
-        return self.failed("denied" if self.is_denied else "error", error)
+        is_denied = self.passage is not None and self.passage.is_denied
+        return self.failed("denied" if is_denied else "error", error)
 
     async def _run(
         self,
@@ -221,7 +218,8 @@ class Attempt:
         self.prepared = prepared
         if prepared.values is None:
             return await self._misfit(tool, prepared)
-        if not self._is_work and is_asked_about(tool, setting):
+        can_refuse = tool.scopes or setting.before or setting.gate or tool.path_of
+        if can_refuse and not self._is_work:
             prepared = await cleared(self, tool, prepared)
         if tool.outlives_call and not self._is_work:
             return await self._answered(tool, prepared, started)
@@ -297,7 +295,7 @@ class Attempt:
         )  # fmt: skip
         twin.prepared = self.prepared
         twin._is_work = True
-        twin.visit, twin._path = self.visit, self._path
+        twin.passage = self.passage
         return twin
 
     def _is_short(self, tool: Tool) -> bool:
@@ -400,7 +398,9 @@ class Attempt:
 
     def is_about(self, path: str | None) -> None:
         """Note the path that it is about."""
-        self._path = path
+        if self.passage is None:
+            self.passage = Passage()
+        self.passage.path = path
         self._call = None
 
     def begun(self, started_at: float, clock: float, prepared: Prepared) -> None:
@@ -438,8 +438,9 @@ class Attempt:
 
     async def told(self, result: ToolResult) -> ToolResult:
         """Tell the hooks of a result, and return the one to answer with."""
-        if self.visit is not None:
-            result = await self.visit.answered(self.call, result)
+        visit = self.visit
+        if visit is not None:
+            result = await visit.answered(self.call, result)
         return await tell_after(self.setting.after, self.call, result)
 
     def _result(
@@ -452,6 +453,7 @@ class Attempt:
         notes: tuple[str, ...] = (),
     ) -> ToolResult:
         prepared, output, asked = self.prepared or _UNREAD, self.output, self.asked
+        server = asked.server_name if self.tool is None else self.tool.server_name
         stdout, stderr, warned = output.texts()
         output.is_over = True
         return ToolResult(
@@ -461,7 +463,7 @@ class Attempt:
             result,
             error,
             exception,
-            self._server,
+            server,
             status,
             prepared.arguments,
             prepared.changes,

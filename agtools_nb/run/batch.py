@@ -14,7 +14,7 @@ from agtools_nb.define import Tool
 from agtools_nb.run.attempt import Attempt
 from agtools_nb.run.bounds import checked_concurrency
 from agtools_nb.run.capture import kept_routed, routed_output
-from agtools_nb.run.gate import Round
+from agtools_nb.run.gate import Passage, Round
 from agtools_nb.run.quick import is_bare, run_quickly, short_way
 from agtools_nb.run.strategy import Strategy, runs_beside_others
 from agtools_nb.run.threads import MAX_THREADS
@@ -135,7 +135,7 @@ class Batch:
             return False
         self._round = gate.round()
         for attempt in self.attempts:
-            attempt.visit = self._round.visit()
+            attempt.passage = Passage(self._round.visit())
         try:
             await self._round.began(self.calls)
         except asyncio.CancelledError:
@@ -205,8 +205,6 @@ class Batch:
                 self._channel = ProgressChannel(self._pass_on)
             self.attempts[index].report_to(self._channel)
         attempt = self.attempts[index]
-        if attempt.visit is not None and self._workers is not None:
-            attempt.aside = self._workers.aside
         if self._is_bare and attempt.is_plain and attempt.refusal is None:
             tool = attempt.tool
             if tool not in self._short:
@@ -214,6 +212,8 @@ class Batch:
             direct = self._short[tool]
             if tool is not None and direct is not None and attempt.asked.timeout is None:
                 return run_quickly(attempt, self._turn, tool, direct)
+        if attempt.passage is not None and self._workers is not None:
+            attempt.passage.aside = self._workers.aside
         return attempt.run(self._turn, self._on_start(index))
 
     def _settle_rest(self, indices: Sequence[int], workers: Workers) -> None:

@@ -11,17 +11,11 @@ from agtools_nb.context import AnswerHandler, copied
 from agtools_nb.define import Tool
 from agtools_nb.errors import DeniedError
 from agtools_nb.run.asked import ask_before, check_scopes
+from agtools_nb.run.gate import Passage
 from agtools_nb.run.setting import Setting
 
 if TYPE_CHECKING:
     from agtools_nb.run.attempt import Attempt
-
-
-def is_asked_about(tool: Tool, setting: Setting) -> bool:
-    """Whether anybody can refuse a call of a tool, or wants to know which path it is about."""
-    if tool.scopes or setting.before:
-        return True
-    return setting.gate is not None or tool.path_of is not None
 
 
 async def cleared(attempt: Attempt, tool: Tool, prepared: Prepared) -> Prepared:
@@ -51,14 +45,18 @@ def _note_path(attempt: Attempt, tool: Tool, prepared: Prepared) -> None:
 async def _admitted(attempt: Attempt, tool: Tool, prepared: Prepared) -> Prepared:
     setting = attempt.setting
     assert setting.gate is not None
-    if attempt.visit is None:
-        attempt.visit = setting.gate.round().visit()
+    passage = attempt.passage
+    if passage is None:
+        passage = attempt.passage = Passage()
+    visit = passage.visit
+    if visit is None:
+        visit = passage.visit = setting.gate.round().visit()
     again = partial(_prepared_again, setting, tool)
     stops = _stops()
     try:
-        admitted = await attempt.visit.admit(tool, attempt.call, prepared, again, attempt.aside)
+        admitted = await visit.admit(tool, attempt.call, prepared, again, passage.aside)
     except DeniedError:
-        attempt.is_denied = True
+        passage.is_denied = True
         raise
     if _stops() > stops:
         # It was stopped while somebody was asked, who went on regardless.
@@ -86,4 +84,5 @@ async def _prepared_again(setting: Setting, tool: Tool, raw: Any) -> Prepared:
 def answering(attempt: Attempt, own: AnswerHandler | None) -> AnswerHandler | None:
     """Who answers what the tool asks: hooks, then the context's own handler, or the runner's."""
     handler = attempt.setting.answer if own is None else own
-    return handler if attempt.visit is None else attempt.visit.answering(handler)
+    visit = attempt.visit
+    return handler if visit is None else visit.answering(handler)

@@ -7,7 +7,7 @@ implements these protocols; the runner only asks, and does what is said.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -55,6 +55,23 @@ class Visit(Protocol):
 
     def answering(self, handler: AnswerHandler | None) -> AnswerHandler | None:
         """Who answers what the tool asks a person; ``handler`` would without a gate."""
+
+
+@dataclass(slots=True)
+class Passage:
+    """What is known of a call on its way past those who can refuse it.
+
+    Attributes:
+        visit: The call at the gate; ``None`` if there is no gate.
+        aside: Within it the call keeps no other waiting.
+        path: The path that it is about.
+        is_denied: Whether it was refused.
+    """
+
+    visit: Visit | None = None
+    aside: Aside = nullcontext
+    path: str | None = None
+    is_denied: bool = False
 
 
 class Round(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, overload
 
@@ -334,7 +334,8 @@ class Runner(Registry):
         self._ensure_checked()
 
         def attempt(index: int, call: Any) -> Attempt:
-            return self._attempt(index, read_call(call), numbering, setting, self.tool_names)
+            tools = self._on()
+            return self._attempt(index, read_call(call), numbering, setting, tools, tuple(tools))
 
         return stream_results(
             checked_calls(calls),
@@ -366,9 +367,11 @@ class Runner(Registry):
         read = [read_call(call) for call in checked_calls(calls)]
         self._ensure_checked()
         numbering = Numbering({call.id for call, *_ in read if isinstance(call.id, str)})
-        setting, known = self._setting_for(seconds), self.tool_names
+        setting, tools = self._setting_for(seconds), self._on()
+        known = tuple(tools)
         return [
-            self._attempt(index, one, numbering, setting, known) for index, one in enumerate(read)
+            self._attempt(index, one, numbering, setting, tools, known)
+            for index, one in enumerate(read)
         ]
 
     def _ensure_checked(self) -> None:
@@ -381,11 +384,12 @@ class Runner(Registry):
         read: Read,
         numbering: Numbering,
         setting: Setting,
+        tools: Mapping[str, Tool],
         known: tuple[str, ...],
     ) -> Attempt:
         call, args, plain, refusal = read
         call_id, notes = numbering.numbered(call.id)
-        tool = self._on().get(call.name)
+        tool = tools.get(call.name)
         return Attempt(
             call, args, call_id, tool, known, setting, notes, index, plain, refusal,
             numbering.group_id,

@@ -14,7 +14,7 @@ from agtools_nb.run.attempt import Attempt
 from agtools_nb.run.batch import GRACE_SECONDS, HEARTBEAT_SECONDS
 from agtools_nb.run.bounds import checked_concurrency
 from agtools_nb.run.capture import kept_routed, routed_output
-from agtools_nb.run.gate import Round
+from agtools_nb.run.gate import Passage, Round
 from agtools_nb.run.strategy import Strategy, runs_beside_others
 from agtools_nb.run.threads import MAX_THREADS
 
@@ -159,7 +159,7 @@ class _Stream:
         if self._round is None:
             self._round = gate.round()
             await self._round.began(())
-        attempt.visit, attempt.aside = self._round.visit(), self._put_aside
+        attempt.passage = Passage(self._round.visit(), self._put_aside)
 
     @asynccontextmanager
     async def _put_aside(self) -> AsyncIterator[None]:
