@@ -13,6 +13,7 @@
     |-- StateValueError (TypeError)      the tool's author: a store on disk cannot keep this value
     |-- StoreError                       the notebook's user: the store's file, see ``reason``
     |   `-- StoreInUseError              ... another process has it open
+    |-- ModelError                       the notebook's user: the model cannot answer
     `-- ToolExecutionError               whoever reads the result; see ``__cause__``
 """
 
@@ -161,6 +162,13 @@ class StoreInUseError(StoreError):
 
     def __init__(self, message: str) -> None:
         super().__init__(message, "in use")
+
+
+class ModelError(AgtoolsError):
+    """A model that cannot answer, or whose answer broke off. For the notebook's user.
+
+    In a conversation it is the answer's :attr:`ModelMessage.error`, never an exception.
+    """
 
 
 class ToolExecutionError(AgtoolsError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import copy
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
@@ -154,6 +155,16 @@ class ToolRunner:
         _check_hook(hook)
         self._set(after=(*self._setting.after, hook))
         return hook
+
+    def twin(self, context: ToolContext | None, background: WorkKeeper | None) -> ToolRunner:
+        """Return a runner with the same tools, hooks and settings, for another conversation."""
+        made = copy.copy(self)
+        made._setting = replace(self._setting, context=context, background=background)
+        made._tools, made._companions, made._short = {}, Companions(), {}
+        for tool in self._tools.values():
+            if not self._companions.made(tool):
+                made._put(tool)
+        return made
 
     def _set(self, **changes: Any) -> None:
         self._setting = replace(self._setting, **changes)
