@@ -129,8 +129,8 @@ class Session:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is being answered, and nothing waits that would be."""
-        return not self._open and self._pump.is_idle
+        """Whether nothing is being answered, no task is pending, and nothing waits in the inbox."""
+        return not self._open and self._pump.is_idle and self.background.is_idle
 
     @property
     def threads(self) -> tuple[Thread, ...]:
