@@ -49,6 +49,11 @@ def tool(fn: Callable[..., Any] | None = None, /, **options: Unpack[ToolOptions]
         response_schema: JSON Schema of the result. Default: from the return annotation.
         capture: ``"progress"`` shows what it prints while it runs, as progress of the call,
             and not only with the result. Default ``"result"``.
+        guarded: It changes files, runs programs or the like: a runner takes it only together
+            with policies. Default ``False``.
+        path_of: A function from the arguments of a call to the path it is about, absolute and
+            with its links followed, or ``None``. Default: calls are not about paths.
+        server_name: The MCP server that it comes from. Default: none, it is an own tool.
 
     Raises:
         DefinitionError: The function cannot be a tool; the message names the

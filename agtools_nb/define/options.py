@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, TypedDict, cast, get_args
 
@@ -13,6 +14,7 @@ from agtools_nb.jsonable import brief_repr
 Mode = Literal["inline", "dispatched"]
 Capture = Literal["result", "progress"]
 Display = str | Callable[[Mapping[str, Any]], str]
+PathOf = Callable[[Mapping[str, Any]], str | os.PathLike[str] | None]
 
 
 class ToolOptions(TypedDict, total=False):
@@ -43,6 +45,13 @@ class ToolOptions(TypedDict, total=False):
         response_schema: JSON Schema of the result. Default: from the return annotation.
         capture: ``"progress"`` shows what it prints while it runs, as progress of the call;
             ``"result"`` only with the result, where it stands in any case. Default ``"result"``.
+        guarded: It changes files, runs programs or the like: a runner takes it only together
+            with policies, or where it is disabled. Default ``False``.
+        path_of: Says which path a call is about, absolute and with its links followed, or
+            ``None`` if about none. It is given a copy of the arguments as the tool gets them;
+            if it raises, the tool is not run. Policies and hooks see the path as the call's
+            ``canonical_path``. Default ``None``: calls are not about paths.
+        server_name: The MCP server that it comes from. Default ``None``: an own tool.
     """
 
     name: str | None
@@ -59,6 +68,9 @@ class ToolOptions(TypedDict, total=False):
     display: Display | None
     response_schema: Mapping[str, Any] | None
     capture: Capture
+    guarded: bool
+    path_of: PathOf | None
+    server_name: str | None
 
 
 _KNOWN = tuple(ToolOptions.__annotations__)
@@ -149,6 +161,34 @@ def checked_capture(value: Any, tool_name: str) -> Capture:
     raise DefinitionError(
         f"{tool_name}: capture={brief_repr(value)} must be 'result' (what it prints is in its "
         "result) or 'progress' (it is also shown while it runs)"
+    )
+
+
+def checked_path_of(value: Any, tool_name: str) -> PathOf | None:
+    """What says which path a call is about, as given.
+
+    Raises:
+        DefinitionError: It cannot be called.
+    """
+    if value is None or callable(value):
+        return cast("PathOf | None", value)
+    raise DefinitionError(
+        f"{tool_name}: path_of={brief_repr(value)} must be a function that is given the arguments "
+        "of a call and returns the path it is about, or None"
+    )
+
+
+def checked_server_name(value: Any, tool_name: str) -> str | None:
+    """The server that a tool comes from, as given.
+
+    Raises:
+        DefinitionError: It is no text, or empty: the tool would pass for an own one.
+    """
+    if value is None or (isinstance(value, str) and value):
+        return value
+    raise DefinitionError(
+        f"{tool_name}: server_name={brief_repr(value)} must be the name of an MCP server, or None "
+        "for an own tool"
     )
 
 

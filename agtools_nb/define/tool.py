@@ -8,8 +8,10 @@ import types
 import warnings
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
+from agtools_nb.context import copied
 from agtools_nb.define.annotations import yielded
 from agtools_nb.define.display import checked_display, display_text
 from agtools_nb.define.naming import MAX_NAME, checked_name, docs_of, method_of, name_of, origin_of
@@ -20,7 +22,9 @@ from agtools_nb.define.options import (
     checked_capture,
     checked_description,
     checked_mode,
+    checked_path_of,
     checked_scopes,
+    checked_server_name,
     checked_timeout,
 )
 from agtools_nb.define.parameters import Parameter, parameters_of, usage_text
@@ -66,12 +70,17 @@ class Tool:
         timeout: Most seconds a call may take; ``None`` without a limit.
         capture: ``"progress"`` if what it prints is shown while it runs, else ``"result"``.
         turn: What a call must hold while it runs; ``None`` if it may always run.
+        guarded: Whether a runner takes it only together with policies.
+        server_name: The MCP server that it comes from; ``None`` for an own tool.
+        remote_name: What it was called where it was made: its server knows it by that, also
+            where it is registered under another name.
 
     Raises:
         DefinitionError: ``fn`` cannot be a tool.
     """
 
     _has_own_schema = False
+    remote_name: str
 
     def __init__(
         self,
@@ -87,6 +96,8 @@ class Tool:
         fn, options = self._taken_over(fn, options)
         self._options = options
         self.name = checked_name(options.get("name"), fn)
+        if not hasattr(self, "remote_name"):
+            self.remote_name = self.name
         self.fn = self._bound(fn)
         self._set_options(options)
         self._look_like(fn)
@@ -244,6 +255,23 @@ class Tool:
             return None
         return display_text(self._display, arguments, self.input_schema, self.name)
 
+    def canonical_path(self, arguments: Mapping[str, Any]) -> str | None:
+        """The path that a call is about, absolute; ``None`` if it is about none.
+
+        Args:
+            arguments: The arguments as the tool gets them, by name.
+
+        Raises:
+            Exception: What the author's ``path_of=`` raised; the tool is not to be run then.
+        """
+        if self.path_of is None:
+            return None
+        found = self.path_of(copied(dict(arguments)))
+        if found is None:
+            return None
+        path = Path(found)
+        return str(path if path.is_absolute() else path.resolve())
+
     def renamed(self, name: str) -> Self:
         """Return a copy under another name.
 
@@ -286,6 +314,7 @@ class Tool:
                 "lose. Wrap the other way round, ToolWithSchema(..., schema), or use renamed()."
             )
         merged = cast("ToolOptions", {**fn._options, "name": fn.name, **options})
+        self.remote_name = fn.remote_name
         if not merged.get("concurrency_safe", True):
             self.turn = fn.turn
         return fn.fn, merged
@@ -306,6 +335,9 @@ class Tool:
         self.scopes = checked_scopes(options.get("scopes", ()), self.name)
         self.timeout = checked_timeout(options.get("timeout"), self.name)
         self.capture = checked_capture(options.get("capture", "result"), self.name)
+        self.guarded = bool(options.get("guarded", False))
+        self.path_of = checked_path_of(options.get("path_of"), self.name)
+        self.server_name = checked_server_name(options.get("server_name"), self.name)
         if options.get("response_schema") is not None:
             self.response_schema  # noqa: B018 -- a bad one must fail here
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator
 from typing import Any, Generic, TypeVar
 
 from agtools_nb.calls import ToolCall, ToolResult
+from agtools_nb.notebook.asking import Place, asking_in
 from agtools_nb.notebook.display import Results, mark_shown
 from agtools_nb.notebook.kernel_loop import KernelLoop
 from agtools_nb.notebook.live_output import LiveOutput, show_view
@@ -63,8 +64,10 @@ class LiveRun(Generic[R]):
         shown: ShownRun,
         loop: KernelLoop,
         pick: Callable[[Results], R],
+        place: Place,
     ) -> None:
         self.view = shown.view
+        self._place = place
         self._shown = shown
         self._batch = batch
         self._pick: Callable[[Results], R] = pick
@@ -110,12 +113,14 @@ class LiveRun(Generic[R]):
 
     async def _run(self) -> None:
         try:
-            self._results[:] = await self._batch.run()
+            with asking_in(self._place):
+                self._results[:] = await self._batch.run()
         finally:
             self._results[:] = [result for result in self._batch.results if result is not None]
             self._shown.finish()
 
     async def _wait(self) -> R:
+        self._place.is_awaited = True
         self._shown.show()
         if self._shown.is_here:
             mark_shown(self._results)

@@ -20,6 +20,7 @@ from agtools_nb.define.tool import caller_scope
 from agtools_nb.errors import UsageError
 from agtools_nb.events import Background, Inbox
 from agtools_nb.notebook import display
+from agtools_nb.notebook.asking import APPROVAL_SECONDS, Asking, BatchAsked, Place, asking_in
 from agtools_nb.notebook.cells import Ledger
 from agtools_nb.notebook.display import Results
 from agtools_nb.notebook.kernel_loop import KernelLoop
@@ -27,7 +28,9 @@ from agtools_nb.notebook.live_output import may_show_another_run, show_view, upd
 from agtools_nb.notebook.live_run import LiveRun, ShownRun
 from agtools_nb.notebook.shutdown import close_at_exit
 from agtools_nb.run import Batch, BatchOptions, Call, Journal, RunOptions, ToolRunner
+from agtools_nb.run.bounds import checked_seconds
 from agtools_nb.views.activity import ActivityView
+from agtools_nb.views.asked import AskedView
 from agtools_nb.views.batch import BatchView
 from agtools_nb.views.form import FormView
 from agtools_nb.views.inspector import InspectorView
@@ -56,6 +59,8 @@ class Toolkit:
             Default: in memory, for any values; calls are not written down.
         context: What tools that ask for a ``ToolContext`` are given. Default: a
             new one, with the store's state.
+        approval_timeout: Seconds that a card waits for a person's answer; a call that nobody
+            approves in time is denied. ``None``: without end. Default: 300.
         options: How calls are run, as for :class:`ToolRunner`: ``strategy``,
             ``max_concurrency``, ``timeout`` (seconds), ``executor``, ``check_results``.
 
@@ -75,9 +80,11 @@ class Toolkit:
         *,
         store: str | os.PathLike[str] | Store | None = None,
         context: ToolContext | None = None,
+        approval_timeout: float | None = APPROVAL_SECONDS,
         **options: Unpack[RunOptions],
     ) -> None:
         self._loop = KernelLoop()
+        self._asking = Asking(self._loop, checked_seconds(approval_timeout), self._refresh)
         self.store = _store_of(store, context)
         self.background = Background.of(
             self.store.database, conversation_id=self.store.conversation_id
@@ -206,7 +213,8 @@ class Toolkit:
             batch = self._batch([ToolCall(tool.name, given)])
             running.append(batch)
             try:
-                return (await batch.run())[0]
+                with asking_in(Place(view, BatchAsked(batch))):
+                    return (await batch.run())[0]
             finally:
                 running.remove(batch)
                 # The form takes the result in first.
@@ -266,10 +274,16 @@ class Toolkit:
         results = Results()
         display.mark_shown(results)
         try:
-            results[:] = self._loop.block_on(batch.run(), batch.stop)
+            with asking_in(Place(is_blocking=True)):
+                results[:] = self._loop.block_on(batch.run(), batch.stop)
         finally:
             shown.finish()
         return results
+
+    @property
+    def waiting(self) -> tuple[AskedView, ...]:
+        """The cards that wait for an answer, to be shown again if their page is gone."""
+        return self._asking.waiting
 
     def inspect(self) -> InspectorView:
         """Return a live view of the state: values, and which call changed what and when."""
@@ -300,7 +314,8 @@ class Toolkit:
     ) -> LiveRun[Any]:
         batch = self._batch(calls, **options)
         shown = ShownRun(self._watched(batch, batch.stop))
-        return LiveRun(batch, shown, self._loop, pick)
+        place = Place(shown.view, BatchAsked(batch, shown.view))
+        return LiveRun(batch, shown, self._loop, pick, place)
 
     def _batch(self, calls: Iterable[Call], **options: Unpack[BatchOptions]) -> Batch:
         counter = _Counter(self._tally, self._refresh)

@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 from agtools_nb.calls import Change, ToolCall, ToolResult
 from agtools_nb.context import Progress
 from agtools_nb.jsonable import shorten
-from agtools_nb.views.base import Scheduler, View, wire_safe
+from agtools_nb.views.base import Scheduler, wire_safe
 from agtools_nb.views.batch_row import PARTS, SUMMARY_LIMIT, Row, detail_size, outcome
+from agtools_nb.views.hosting import HostView
 from agtools_nb.views.markup import (
     Html,
     code,
@@ -50,7 +51,7 @@ DETAIL_IMAGES = 8_000_000
 STATIC_ROWS = 100
 
 
-class BatchView(View):
+class BatchView(HostView):
     """Shows calls while they run and after.
 
     The methods ``call_started``, ``call_progress``, ``call_finished`` and ``batch_finished``
@@ -112,6 +113,11 @@ class BatchView(View):
             # The axis begins with the first call, not with the drawing of the view.
             self._is_running = True
             self._began = row.started
+        self._touch(index)
+
+    def call_asks(self, index: int, asks: bool) -> None:
+        """A call begins, or ceases, to wait for a person's answer."""
+        self._rows[index].asking += 1 if asks else -1
         self._touch(index)
 
     def call_progress(self, index: int, progress: Progress) -> None:
@@ -229,12 +235,13 @@ class BatchView(View):
             "div",
             tag("p", tag("strong", self._summary())),
             table(head, (self._static_row(at, row, room) for at, row in enumerate(shown))),
+            self.cards_html(),
             tag("p", f"and {plural(more, 'more call')}") if more else None,
         )
 
     def _single_html(self, row: Row, result: ToolResult) -> Html:
         arguments = tag("p", "Arguments: ", code(arguments_text(row.call.args, 1_000).text, 1_100))
-        return tag("div", headline_html(result), arguments, body_html(result))
+        return tag("div", headline_html(result), arguments, self.cards_html(), body_html(result))
 
     def _static_row(self, index: int, row: Row, room: Room) -> list[Any]:
         result = row.result
@@ -258,7 +265,7 @@ class BatchView(View):
     def static_text(self) -> str:
         """Return one line a call."""
         if len(self._rows) == 1 and self._rows[0].result is not None:
-            return result_text(self._rows[0].result)
+            return "\n".join([*self.cards_text(), result_text(self._rows[0].result)])
         lines = text_table(
             ("", "status", "call", "took", "outcome"),
             (
@@ -273,7 +280,7 @@ class BatchView(View):
             ),
             width=56,
         )
-        return f"{self._summary()}\n{lines}"
+        return "\n".join([self._summary(), lines, *self.cards_text()])
 
     def _summary(self) -> str:
         states = [row.status for row in self._rows]
@@ -281,7 +288,9 @@ class BatchView(View):
         counts = (
             ("ok", states.count("ok")),
             ("failed", states.count("error") + states.count("invalid")),
+            ("denied", states.count("denied")),
             ("cancelled", states.count("cancelled")),
+            ("waiting for an answer", states.count("asking")),
             ("running", states.count("running")),
             ("waiting", states.count("waiting")),
         )

@@ -26,12 +26,14 @@ class Row:
         call: The call.
 
     Attributes:
+        asking: How many answers of a person it waits for.
         reported: What it has reported; ``None`` if nothing.
         sent: Characters of its output that pages were sent; ``None`` while nobody reads it.
     """
 
     __slots__ = (
         "arguments",
+        "asking",
         "call",
         "changes",
         "reported",
@@ -47,15 +49,18 @@ class Row:
         self.changes: tuple[Change, ...] = ()
         self.started: float | None = None
         self.result: ToolResult | None = None
+        self.asking = 0
         self.reported: Reported | None = None
         self.sent: int | None = None
         self.summary = shorten(arguments_text(call.args, SUMMARY_LIMIT).text, SUMMARY_LIMIT)
 
     @property
     def status(self) -> str:
-        """The result's status, or ``"waiting"`` or ``"running"``."""
+        """The result's status, or ``"waiting"``, ``"asking"`` (a person) or ``"running"``."""
         if self.result is not None:
             return self.result.status
+        if self.asking:
+            return "asking"
         return "waiting" if self.started is None else "running"
 
     def data(self, index: int, began: float) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from agtools_nb.calls import Fault, ToolCall, ToolResult
 from agtools_nb.define import Tool
 from agtools_nb.jsonable import shorten
 from agtools_nb.views import markup
-from agtools_nb.views.base import Scheduler, View
+from agtools_nb.views.base import Scheduler
 from agtools_nb.views.form_edits import EditRefusedError, apply
 from agtools_nb.views.form_place import put
 from agtools_nb.views.form_plan import plan_form
@@ -33,6 +33,7 @@ from agtools_nb.views.form_tree import (
 from agtools_nb.views.form_unions import Plan
 from agtools_nb.views.form_wire import left_empty, wire_tree, with_values
 from agtools_nb.views.form_words import json_of
+from agtools_nb.views.hosting import HostView
 from agtools_nb.views.result import body_html, call_detail, headline_html, result_text
 from agtools_nb.views.values import preview
 
@@ -45,7 +46,7 @@ _CLIENTS = 16
 Run = Callable[[dict[str, Any]], Awaitable[ToolResult]]
 
 
-class FormView(View):
+class FormView(HostView):
     """A form for one tool: fill it, see what the tool will get, run it.
 
     Each field is unset, null or a value, and an empty text is a value. Nothing is sent that
@@ -143,8 +144,26 @@ class FormView(View):
         """What running the form now would give the tool: coerced, with what does not fit."""
         with self._form_lock:
             if self._cached is None:
-                self._cached = prepare(self._tool, self._outgoing())
+                self._cached = prepare(self._tool, self.outgoing)
             return self._cached
+
+    @property
+    def outgoing(self) -> dict[str, Any]:
+        """What Run sends: what is set, and required texts that a blank form left empty."""
+        with self._form_lock:
+            return with_values(value_of(self._root), self._left())
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the arguments fit, and everything that was typed can be read."""
+        with self._form_lock:
+            return self.prepared.ok and not self._text_faults()
+
+    def show_faults(self) -> None:
+        """Mark also what is merely missing, as after a run."""
+        with self._form_lock:
+            self._attempted = True
+            self.refresh()
 
     @property
     def result(self) -> ToolResult | None:
@@ -234,7 +253,7 @@ class FormView(View):
             self._attempted = True
             start = not self._running and not self._text_faults()
             self._running = self._running or start
-            arguments = self._outgoing()
+            arguments = self.outgoing
             self.refresh()
         if start:
             self._scheduler.spawn(self._run_once(self._run, arguments))
@@ -295,10 +314,6 @@ class FormView(View):
     def _left(self) -> dict[str, Any]:
         return dict(left_empty(self._plan, self._root)) if self._blank else {}
 
-    def _outgoing(self) -> dict[str, Any]:
-        """What Run sends."""
-        return with_values(value_of(self._root), self._left())
-
     def _text_faults(self) -> list[tuple[str, str]]:
         return [*text_faults(self._root), *([("", self._json_fault)] if self._json_fault else [])]
 
@@ -319,7 +334,7 @@ class FormView(View):
                 "came": marked_lines(arguments, remarks(prepared, left, came=True)),
                 "gets": marked_lines(prepared.arguments, remarks(prepared, left, came=False)),
                 "gets_note": self._gets_note(arguments, prepared),
-                "ok": prepared.ok and not self._text_faults(),
+                "ok": self.is_ready,
                 "can_undo": self._cleared is not None,
                 "can_run": self._run is not None,
                 "can_stop": self._stop is not None,
@@ -356,7 +371,7 @@ class FormView(View):
         call = ToolCall(result.name, self._ran_with or {})
         detail = call_detail(call, result.arguments, result.coercions, result, RESULT_LIMIT)
         stale = self._ran_with is not None and (
-            bool(self._text_faults()) or not same_value(self._ran_with, self._outgoing())
+            bool(self._text_faults()) or not same_value(self._ran_with, self.outgoing)
         )
         return {**detail, "status": result.status, "duration": result.duration, "stale": stale}
 
@@ -395,14 +410,18 @@ class FormView(View):
         if arguments and prepared.arguments is not None and prepared.changes:
             got = preview(prepared.arguments, 2_000).text
             parts.append(markup.tag("p", "The tool gets ", markup.code(got)))
+        parts.append(self.cards_html())
         if self._result is not None:
             parts += [headline_html(self._result), body_html(self._result)]
         return markup.tag("div", *parts)
 
     def static_text(self) -> str:
         """Return the arguments as JSON, with the result of the last run."""
-        text = f"form of {self._tool.name}: {preview(self.arguments, 2_000).text}"
-        return text if self._result is None else f"{text}\n{result_text(self._result)}"
+        lines = [f"form of {self._tool.name}: {preview(self.arguments, 2_000).text}"]
+        lines += self.cards_text()
+        if self._result is not None:
+            lines.append(result_text(self._result))
+        return "\n".join(lines)
 
 
 def _short(fault: Fault) -> str:

@@ -18,6 +18,7 @@ STATUS_WORDS = {
     "error": "error",
     "invalid": "invalid arguments",
     "cancelled": "cancelled",
+    "denied": "denied",
 }
 
 DETAIL_IMAGES = 300_000

@@ -23,11 +23,12 @@ RANKS = {
     "define": 3,
     "arguments": 4,
     "run": 5,
-    "events": 6,
-    "builtin": 7,
-    "views": 8,
-    "notebook": 9,
-    "__main__": 10,
+    "access": 6,
+    "events": 7,
+    "builtin": 8,
+    "views": 9,
+    "notebook": 10,
+    "__main__": 11,
 }
 HEAVY = ("IPython", "ipywidgets", "anywidget", "ipykernel", "jsonschema", "mcp", "nest_asyncio2")
 

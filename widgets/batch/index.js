@@ -15,11 +15,13 @@ const ROWS_SHOWN = 100;
 const FRAME_MS = 100;
 const WORDS = {
   waiting: "waiting",
+  asking: "asks you",
   running: "running",
   ok: "ok",
   error: "error",
   invalid: "invalid",
   cancelled: "cancelled",
+  denied: "denied",
 };
 
 /**
@@ -189,10 +191,10 @@ function render(context) {
   const single = () => store.rows.length === 1;
 
   const drawHead = () => {
-    const { waiting, running, ok, failed: bad, cancelled } = store.counts();
+    const { waiting, asking, running, ok, failed: bad, denied, cancelled } = store.counts();
     const count = store.rows.length;
     const finished = store.head.finished;
-    const done = count - waiting - running;
+    const done = count - waiting - asking - running;
     const only = single() ? store.rows[0] : undefined;
     title.classList.toggle("agt-mono", only !== undefined);
     setText(title, only ? only.name : plural(count, "call"));
@@ -200,7 +202,9 @@ function render(context) {
     const parts = [
       [ok, "ok", "ok"],
       [bad, "failed", "error"],
+      [denied, "denied", "denied"],
       [cancelled, "cancelled", "cancelled"],
+      [asking, asking === 1 ? "asks you" : "ask you", "asking"],
       [running, "running", "running"],
       [waiting, "waiting", "waiting"],
     ];

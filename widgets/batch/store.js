@@ -9,7 +9,7 @@
  * @property {number} i
  * @property {string} name
  * @property {string} args
- * @property {"waiting" | "running" | "ok" | "error" | "invalid" | "cancelled"} status
+ * @property {"waiting" | "asking" | "running" | "ok" | "error" | "invalid" | "cancelled" | "denied"} status
  * @property {number} changes
  * @property {number} [start] seconds after the batch began
  * @property {number} [duration] seconds
@@ -83,7 +83,15 @@ export class Store {
   }
 
   counts() {
-    const counts = { waiting: 0, running: 0, ok: 0, failed: 0, cancelled: 0 };
+    const counts = {
+      waiting: 0,
+      asking: 0,
+      running: 0,
+      ok: 0,
+      failed: 0,
+      denied: 0,
+      cancelled: 0,
+    };
     for (const row of this.rows) {
       if (row.status === "error" || row.status === "invalid") counts.failed += 1;
       else counts[row.status] += 1;

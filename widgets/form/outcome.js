@@ -7,7 +7,13 @@ import { duration } from "../lib/format.js";
 import { mediaOf } from "../lib/media.js";
 import { jsonTree, longText } from "../lib/tree.js";
 
-const WORDS = { ok: "ok", error: "error", invalid: "invalid arguments", cancelled: "cancelled" };
+const WORDS = {
+  ok: "ok",
+  error: "error",
+  invalid: "invalid arguments",
+  cancelled: "cancelled",
+  denied: "denied",
+};
 
 /** @param {string} title @param {Line[]} lines @param {string} [remark] */
 export function lineColumn(title, lines, remark) {

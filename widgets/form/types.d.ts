@@ -53,7 +53,7 @@ export interface Line {
 }
 
 export interface Outcome {
-  status: "ok" | "error" | "invalid" | "cancelled";
+  status: "ok" | "error" | "invalid" | "cancelled" | "denied";
   duration: number;
   stale: boolean;
   result?: string;

@@ -1,4 +1,5 @@
-import { h } from "./dom.js";
+/** @import { Child } from "./types" */
+import { append, h } from "./dom.js";
 
 const PART = /("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|\b(true|false|null)\b/g;
 const COLOURED = 60_000;
@@ -11,18 +12,28 @@ const COLOURED = 60_000;
  */
 export function jsonCode(text) {
   const block = h("pre", { class: "agt-pre agt-code", tabindex: "0" });
-  if (text.length > COLOURED) {
-    block.append(text);
-    return block;
-  }
+  append(block, text.length > COLOURED ? text : coloured(text));
+  return block;
+}
+
+/**
+ * JSON text as it is, its parts coloured.
+ *
+ * @param {string} text
+ * @param {(part: string) => Child} [shown] how a text in it is shown
+ * @returns {Child[]}
+ */
+export function coloured(text, shown = (part) => part) {
+  /** @type {Child[]} */
+  const parts = [];
   let done = 0;
   for (const match of text.matchAll(PART)) {
-    block.append(text.slice(done, match.index));
+    parts.push(text.slice(done, match.index));
     const [whole, string, colon, number] = match;
     const kind = string ? (colon ? "key" : "string") : number ? "number" : "word";
-    block.append(h("span", { class: `agt-${kind}` }, string ?? whole), colon ?? "");
+    parts.push(h("span", { class: `agt-${kind}` }, shown(string ?? whole)), colon);
     done = match.index + whole.length;
   }
-  block.append(text.slice(done));
-  return block;
+  parts.push(text.slice(done));
+  return parts;
 }

@@ -1,6 +1,7 @@
 /** The tie between a view and its Python side. */
 
 /** @import { BaseData, Message, Problem, RenderContext } from "./types" */
+import { cardSlot } from "./cards.js";
 import { fill, h } from "./dom.js";
 
 /**
@@ -31,6 +32,7 @@ import { fill, h } from "./dom.js";
 export function connect({ model, el }, name, view) {
   const body = h("div", { class: "agt-body" });
   const notices = h("div", { class: "agt-notices" });
+  const cards = cardSlot(model);
   const root = h("div", { class: `agt agt-${name}` }, body, notices);
   // JupyterLab takes keys for commands of the notebook ("d d" on a focused menu would delete the
   // cell) unless an attribute says not to, on the very element that has the focus. It looks on the
@@ -94,6 +96,7 @@ export function connect({ model, el }, name, view) {
   const changed = () => {
     problem = data().problem ?? null;
     draw();
+    cards.update(data().cards);
     drawNotices();
   };
   /** @param {Message} message */
@@ -106,6 +109,8 @@ export function connect({ model, el }, name, view) {
     } else if (message?.type === "printed") {
       printed = (printed + message.text).slice(-8000);
       drawNotices();
+    } else if (message?.type === "cards") {
+      cards.update(message.cards);
     } else {
       view.messages?.[message?.type]?.(message);
     }
@@ -134,7 +139,8 @@ export function connect({ model, el }, name, view) {
     live,
     send,
     start() {
-      el.append(root);
+      // Beside the view and not in it, whose rules are not for them.
+      el.append(root, cards.el);
       wasLive = live();
       changed();
       model.on("change:data", changed);
@@ -148,6 +154,7 @@ export function connect({ model, el }, name, view) {
       model.off("change:data", changed);
       model.off("msg:custom", receive);
       model.off("comm_live_update", checkLive);
+      cards.dispose();
       view.dispose?.();
       root.remove();
     },

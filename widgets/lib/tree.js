@@ -3,6 +3,7 @@
 /** @import { JsonNode } from "./types" */
 import { fill, h } from "./dom.js";
 import { brief, parseJson } from "./json.js";
+import { seen } from "./unseen.js";
 
 const CHUNK = 100;
 const LONG_TEXT = 600;
@@ -13,6 +14,7 @@ const LONG_TEXT = 600;
  * @property {Map<string, boolean>} [memory] JSON Pointers that were opened or closed by hand; keep
  *   it to draw a changed value with the same branches open
  * @property {ReadonlyMap<string, string>} [marks] JSON Pointers to highlight, with a remark
+ * @property {boolean} [seen] write out characters that are not seen
  */
 
 /**
@@ -28,7 +30,7 @@ export function jsonTree(text, options = {}) {
   try {
     node = parseJson(text);
   } catch {
-    return h("div", { class: "agt-tree" }, longText(text, "agt-plain"));
+    return h("div", { class: "agt-tree" }, longText(text, "agt-plain", options.seen));
   }
   return h("div", { class: "agt-tree" }, branch(null, "", node, options.open ?? 1, options));
 }
@@ -42,13 +44,16 @@ export function jsonTree(text, options = {}) {
  * @returns {HTMLElement}
  */
 function branch(name, pointer, node, open, options) {
+  const shown = (/** @type {string} */ text) => (options.seen ? seen(text) : text);
   const label =
-    name === null ? null : [h("span", { class: "agt-key" }, name === "" ? '""' : name), ": "];
+    name === null
+      ? null
+      : [h("span", { class: "agt-key" }, name === "" ? '""' : shown(name)), ": "];
   const mark = options.marks?.get(pointer);
   const remark = mark ? h("span", { class: "agt-remark" }, mark) : null;
   const marked = mark === undefined ? "" : " agt-marked";
   if (node.kind !== "object" && node.kind !== "array") {
-    return h("div", { class: `agt-leaf${marked}` }, label, leaf(node), remark);
+    return h("div", { class: `agt-leaf${marked}` }, label, leaf(node, options.seen), remark);
   }
   const count = node.kind === "object" ? node.entries.length : node.items.length;
   if (count === 0) {
@@ -81,7 +86,7 @@ function branch(name, pointer, node, open, options) {
       },
       label,
       h("span", { class: "agt-quiet agt-size" }, size),
-      h("span", { class: "agt-preview" }, brief(node, 70)),
+      h("span", { class: "agt-preview" }, shown(brief(node, 70))),
       remark,
     ),
     body,
@@ -118,12 +123,13 @@ function moreButton(left, more) {
 
 /**
  * @param {Exclude<JsonNode, { kind: "object" | "array" }>} node
+ * @param {boolean} [reveal]
  * @returns {HTMLElement}
  */
-function leaf(node) {
+function leaf(node, reveal) {
   if (node.kind !== "string") return h("span", { class: `agt-${node.kind}` }, node.text);
-  if (node.text.includes("\n")) return longText(node.text, "agt-string agt-plain");
-  return longText(JSON.stringify(node.text), "agt-string");
+  if (node.text.includes("\n")) return longText(node.text, "agt-string agt-plain", reveal);
+  return longText(JSON.stringify(node.text), "agt-string", reveal);
 }
 
 /**
@@ -131,21 +137,23 @@ function leaf(node) {
  *
  * @param {string} text
  * @param {string} [className]
+ * @param {boolean} [reveal] write out characters that are not seen
  * @returns {HTMLElement}
  */
-export function longText(text, className = "agt-plain") {
+export function longText(text, className = "agt-plain", reveal = false) {
   const span = h("span", { class: className });
+  const shown = (/** @type {string} */ part) => (reveal ? seen(part) : part);
   if (text.length <= LONG_TEXT * 1.5) {
-    span.append(text);
+    fill(span, shown(text));
     return span;
   }
   fill(
     span,
-    text.slice(0, LONG_TEXT),
+    shown(text.slice(0, LONG_TEXT)),
     "… ",
     h(
       "button",
-      { class: "agt-link", type: "button", on: { click: () => fill(span, text) } },
+      { class: "agt-link", type: "button", on: { click: () => fill(span, shown(text)) } },
       `Show all ${text.length.toLocaleString("en")} characters`,
     ),
   );

@@ -4,7 +4,10 @@ export interface Model {
   on(event: string, handler: (...args: any[]) => void): void;
   off(event: string, handler: (...args: any[]) => void): void;
   send(content: unknown): void;
-  widget_manager?: { get_model(id: string): Promise<{ comm_live?: boolean }> };
+  widget_manager?: {
+    get_model(id: string): Promise<{ comm_live?: boolean }>;
+    create_view?(model: object, options: object): Promise<{ el: HTMLElement; remove(): void }>;
+  };
 }
 
 /** What anywidget hands to `render`. */
@@ -28,6 +31,8 @@ export interface BaseData {
   id: string;
   rev: number;
   problem: Problem | null;
+  /** Cards that ask a person, drawn below the view: the ids of their models. */
+  cards?: { ids: string[]; more: number };
 }
 
 /** JSON with every number as the text it was written as, so that none loses a digit. */

@@ -1,0 +1,45 @@
+"""What the file tools share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from agtools_nb.builtin.workspace import Workspace
+
+MAX_FILE = 20_000_000
+"""Bytes of a file that is read or written whole."""
+
+WALK_SECONDS = 10.0
+WALK_NAMES = 100_000
+"""What one call may look at before it answers with what it has."""
+
+
+def workspace_of(given: Workspace | str | os.PathLike[str]) -> Workspace:
+    """The workspace, or one made for a folder.
+
+    Raises:
+        UsageError: There is no such folder.
+    """
+    return given if isinstance(given, Workspace) else Workspace(given)
+
+
+def path_in(workspace: Workspace) -> Callable[[Mapping[str, Any]], Path]:
+    """What says which path a call is about: its ``path`` argument, in the workspace."""
+
+    def path_of(arguments: Mapping[str, Any]) -> Path:
+        return workspace.resolve(arguments["path"])
+
+    return path_of
+
+
+def line_count(count: int) -> str:
+    """``"1 line"``, ``"1,234 lines"``."""
+    return f"{count:,} line{'' if count == 1 else 's'}"
+
+
+def with_notes(result: dict[str, Any], notes: list[str]) -> dict[str, Any]:
+    """The result, with what a reader must know about it."""
+    return {**result, "note": " ".join(notes)} if notes else result

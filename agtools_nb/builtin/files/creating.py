@@ -1,0 +1,74 @@
+"""``create_file``: a new file."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from agtools_nb.access.names import BuiltinTools
+from agtools_nb.builtin.files.common import MAX_FILE, path_in, workspace_of
+from agtools_nb.builtin.workspace import Workspace, fault_of
+from agtools_nb.define import Tool
+from agtools_nb.media import size_text
+
+
+def create_file_tool(workspace: Workspace | str | os.PathLike[str] = ".") -> Tool:
+    """Make the ``create_file`` tool. It is guarded: a runner takes it with policies only.
+
+    Args:
+        workspace: The workspace, or its folder. Default: the working directory.
+
+    Raises:
+        UsageError: There is no such folder.
+    """
+    space = workspace_of(workspace)
+
+    def create_file(
+        path: Annotated[
+            str,
+            Field(description="The new file, relative to the workspace. Missing folders are made."),
+        ],
+        content: Annotated[str, Field(description="All of its text.")],
+        overwrite: Annotated[
+            bool, Field(description="Replace the file if there is one. Default: that is an error.")
+        ] = False,
+    ) -> dict[str, Any]:
+        """Write a new text file (UTF-8), as it is given. To change a file, use edit_file."""
+        data = encoded(content, "utf-8")
+        if len(data) > MAX_FILE:
+            raise fault_of(
+                "too_large",
+                f"The content has {size_text(len(data))}; at most {size_text(MAX_FILE)} "
+                "are written.",
+            )
+        shown = space.write(path, data, over=overwrite)
+        return {"path": shown, "bytes": len(data), "lines": len(content.splitlines())}
+
+    tool = Tool(
+        create_file,
+        name=BuiltinTools.CREATE_FILE.value,
+        concurrency_safe=False,
+        guarded=True,
+        path_of=path_in(space),
+        display="Create {path}",
+    )
+    tool.turn = space.turn
+    return tool
+
+
+def encoded(text: str, encoding: str) -> bytes:
+    """The bytes of a text.
+
+    Raises:
+        ToolError: It holds what the encoding has not.
+    """
+    try:
+        return text.encode(encoding)
+    except UnicodeEncodeError as error:
+        raise fault_of(
+            "cannot_encode",
+            f"The text holds {text[error.start]!a}, which cannot be written as {encoding}.",
+            "Leave it out, or write it in another way.",
+        ) from None

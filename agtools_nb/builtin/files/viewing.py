@@ -1,0 +1,120 @@
+"""``view_file``: the text of a file, or an image."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from agtools_nb.access.names import BuiltinTools
+from agtools_nb.builtin.files.common import MAX_FILE, line_count, path_in, with_notes, workspace_of
+from agtools_nb.builtin.files.decoding import Text, text_of
+from agtools_nb.builtin.workspace import Contents, Workspace, fault_of
+from agtools_nb.define import Tool
+from agtools_nb.media import Media, size_text
+from agtools_nb.media.sniff import mime_type_of
+
+MAX_SHOWN = 60_000
+"""Characters of text that one call shows."""
+
+MAX_LINE = 2_000
+"""Characters of one line that are shown."""
+
+MAX_IMAGE = 10_000_000
+"""Bytes of an image."""
+
+
+def view_file_tool(workspace: Workspace | str | os.PathLike[str] = ".") -> Tool:
+    """Make the ``view_file`` tool.
+
+    Args:
+        workspace: The workspace, or its folder. Default: the working directory.
+
+    Raises:
+        UsageError: There is no such folder.
+    """
+    space = workspace_of(workspace)
+
+    def view_file(
+        path: Annotated[str, Field(description="A file, relative to the workspace.")],
+        start_line: Annotated[int, Field(ge=1, description="The first line to show.")] = 1,
+        end_line: Annotated[
+            int | None, Field(ge=1, description="The last line to show. Default: the file's last.")
+        ] = None,
+    ) -> dict[str, Any]:
+        """Show a text file, each line after its number and a tab, or an image."""
+        contents = space.read(path, MAX_FILE)
+        mime_type = mime_type_of(contents.data)
+        if mime_type.startswith("image/"):
+            return _image(contents, mime_type)
+        text = text_of(contents.data)
+        if text is None:
+            raise fault_of(
+                "binary_file",
+                f"{contents.path!r} is no text: {size_text(len(contents.data))} of {mime_type}.",
+                "Text files and images can be shown.",
+            )
+        return _range(contents.path, text, start_line, end_line)
+
+    return Tool(
+        view_file,
+        name=BuiltinTools.VIEW_FILE.value,
+        read_only=True,
+        path_of=path_in(space),
+        display="View {path}",
+    )
+
+
+def _image(contents: Contents, mime_type: str) -> dict[str, Any]:
+    if len(contents.data) > MAX_IMAGE:
+        raise fault_of(
+            "too_large",
+            f"{contents.path!r} is an image of {size_text(len(contents.data))}; at most "
+            f"{size_text(MAX_IMAGE)} are shown.",
+        )
+    image = Media.image(contents.data, mime_type, contents.path.rpartition("/")[2])
+    return {"path": contents.path, "image": image}
+
+
+def _range(path: str, text: Text, start: int, end: int | None) -> dict[str, Any]:
+    """The lines of a range, numbered, as far as there is room."""
+    lines = text.lines
+    total = len(lines)
+    last = total if end is None else min(end, total)
+    if start > max(total, 1) or (total and last < start):
+        asked = f"line {start}" if end is None else f"lines {start} to {end}"
+        raise fault_of("no_such_lines", f"{path!r} has {line_count(total)}; there is no {asked}.")
+    shown, has_cut = numbered(lines, start, last)
+    reached = start + len(shown) - 1
+    notes = []
+    if reached < last:
+        notes.append(f"Cut after line {reached}; go on with start_line={reached + 1}.")
+    if has_cut:
+        notes.append(f"Lines of more than {MAX_LINE:,} characters are cut, as they say.")
+    if text.encoding == "latin-1":
+        notes.append("The file is no UTF-8; it was read as Latin-1.")
+    if not total:
+        notes.append("The file is empty.")
+    result = {"path": path, "lines": f"{start}-{reached} of {total}", "text": "\n".join(shown)}
+    return with_notes(result, notes)
+
+
+def numbered(lines: list[str], start: int, last: int) -> tuple[list[str], bool]:
+    """Lines from ``start`` to ``last`` (from 1) after their numbers, and whether any was cut.
+
+    There are fewer if they have more than 60,000 characters.
+    """
+    shown: list[str] = []
+    room = MAX_SHOWN
+    has_cut = False
+    for number in range(start, last + 1):
+        line = lines[number - 1]
+        if len(line) > MAX_LINE:
+            has_cut = True
+            line = f"{line[:MAX_LINE]}… [cut: {len(line):,} characters]"
+        room -= len(line) + 1
+        if room < 0 and shown:
+            break
+        shown.append(f"{number}\t{line}")
+    return shown, has_cut

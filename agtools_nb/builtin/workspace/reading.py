@@ -1,0 +1,39 @@
+"""A whole file, read from an open folder."""
+
+from __future__ import annotations
+
+import os
+
+from agtools_nb.builtin.workspace.faults import fault_of, quoted, telling
+from agtools_nb.builtin.workspace.folders import Folder, NotRegularError
+from agtools_nb.errors import ToolError
+from agtools_nb.media import size_text
+
+
+def read_file(folder: Folder, name: str, path: str, most: int) -> tuple[bytes, os.stat_result]:
+    """Read a regular file of a folder, and tell what it was.
+
+    Raises:
+        ToolError: It is not there, no regular file, or larger than ``most`` bytes.
+    """
+    try:
+        with (
+            telling(path),
+            folder.opened(name) as (fd, status),
+            os.fdopen(fd, "rb", closefd=False) as file,
+        ):
+            # A file can grow meanwhile, and some say that they are empty: what comes counts.
+            data = file.read(most + 1)
+    except ToolError as error:
+        if isinstance(error.__cause__, NotRegularError):
+            kind = error.__cause__.args[0]
+            raise fault_of("not_a_file", f"{quoted(path)} is a {kind}, not a file.") from None
+        raise
+    if len(data) > most:
+        raise fault_of(
+            "too_large",
+            f"{quoted(path)} has {size_text(max(status.st_size, len(data)))}; at most "
+            f"{size_text(most)} are read.",
+            "search_directory finds lines in large files, and a command can cut them.",
+        )
+    return data, status

@@ -1,0 +1,205 @@
+"""``Workspace``: the one folder that file tools work in."""
+
+from __future__ import annotations
+
+import os
+import stat
+import weakref
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from agtools_nb.builtin.workspace.descent import Place, descend
+from agtools_nb.builtin.workspace.faults import fault_of, is_a_folder, quoted, swapped, telling
+from agtools_nb.builtin.workspace.folders import Folder, kind_of, open_root
+from agtools_nb.builtin.workspace.names import absolute_text, check_new
+from agtools_nb.builtin.workspace.reading import read_file
+from agtools_nb.builtin.workspace.walking import MAX_NAMES
+from agtools_nb.builtin.workspace.writing import check_writable, write_new, write_over
+from agtools_nb.define.stateful import Turn
+from agtools_nb.errors import UsageError
+from agtools_nb.jsonable import brief_repr
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """A file that was read.
+
+    Attributes:
+        path: Its path, relative to the workspace, without links.
+        data: Its bytes.
+        status: What it was when it was read.
+    """
+
+    path: str
+    data: bytes
+    status: os.stat_result
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One name in a folder.
+
+    Attributes:
+        name: The name.
+        kind: ``"file"``, ``"folder"``, ``"link"``, ``"pipe"``, ``"socket"`` or ``"device"``.
+        size: Bytes of a file; ``None`` for anything else.
+    """
+
+    name: str
+    kind: str
+    size: int | None
+
+
+class Workspace:
+    """A folder, and ways to read and write in it that cannot lead out of it.
+
+    Paths come from models. They are relative to the folder, or absolute and below it;
+    ``..`` and links are followed as long as they stay inside. Every name on the way is
+    looked up in a folder that is held open, so that a link put in at the last moment leads
+    nowhere; this needs Linux or macOS. On Windows paths are checked right before use, which
+    a program that runs beside it and wants to get out could beat.
+
+    Only regular files are read and written. Writes are atomic: another reader sees the old
+    content or the new. Nothing is written below a ``.git`` folder, for what stands there is
+    run by git. What a hard link shares with a file elsewhere can be read, as nothing tells
+    it from other files; writing parts the two.
+
+    Args:
+        root: The folder. Default: the working directory, as it is now.
+
+    Attributes:
+        root: Its real path, without links.
+        turn: What tools that write hold while they do, so that the calls of a batch follow
+            each other in order.
+
+    Raises:
+        UsageError: There is no such folder, or it cannot be read.
+    """
+
+    def __init__(self, root: str | os.PathLike[str] = ".") -> None:
+        try:
+            self.root = Path(root).resolve(strict=True)
+            self._folder = open_root(self.root)
+        except (OSError, ValueError, TypeError, RuntimeError) as error:
+            raise UsageError(
+                f"Workspace({brief_repr(root)}) needs a folder that is there and can be read: "
+                f"{error}. Make it first, or give another one."
+            ) from error
+        self._roots = (absolute_text(self.root), absolute_text(root))
+        self.turn = Turn()
+        weakref.finalize(self, self._folder.close)
+
+    def __repr__(self) -> str:
+        return f"<Workspace {str(self.root)!r}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.root,)
+
+    def resolve(self, path: str | os.PathLike[str]) -> Path:
+        """The absolute path without links of a place in the workspace, there or not yet.
+
+        Raises:
+            ToolError: It is outside, or no path that is used here.
+        """
+        with self.at(os.fspath(path), new=True) as place:
+            return self.root.joinpath(*place.parts)
+
+    def at(self, path: str, *, new: bool = False) -> Place:
+        """Go to a place; use it with ``with``, which closes it.
+
+        Args:
+            path: As a model wrote it.
+            new: Whether there may be nothing there yet. Default: it must be there.
+
+        Raises:
+            ToolError: It is outside, not there, or cannot be looked at.
+        """
+        return descend(self._entrance(), path, self._roots, new=new)
+
+    def read(self, path: str, most: int) -> Contents:
+        """Read a whole file.
+
+        Args:
+            path: As a model wrote it.
+            most: Bytes that it may have.
+
+        Raises:
+            ToolError: It is outside, not there, no regular file, or larger.
+        """
+        with self.at(path) as place:
+            if place.is_folder:
+                raise is_a_folder(path)
+            data, status = read_file(place.folder, place.name, path, most)
+            return Contents(place.shown, data, status)
+
+    def entries(self, path: str) -> tuple[str, list[Entry]]:
+        """The path of a folder and what is in it, sorted, folders first; at most 50,000 names.
+
+        Raises:
+            ToolError: It is outside, not there, or no folder.
+        """
+        with self.at(path) as place, telling(path):
+            if not place.is_folder:
+                raise fault_of(
+                    "not_a_folder", f"{quoted(path)} is no folder.", "view_file reads a file."
+                )
+            names = sorted(islice(place.folder.names(), MAX_NAMES))
+            entries = [entry for name in names if (entry := _entry(place.folder, name))]
+            return place.shown, sorted(entries, key=lambda entry: entry.kind != "folder")
+
+    def write(self, path: str, data: bytes, *, over: os.stat_result | bool = False) -> str:
+        """Write a whole file, atomically. Folders that are missing are made.
+
+        Args:
+            path: As a model wrote it.
+            data: The new content.
+            over: Whether to write over a file that is there; or what it was when it was
+                read, if it must be unchanged since. Default: there must be none.
+
+        Returns:
+            Its path, relative to the workspace.
+
+        Raises:
+            ToolError: It is outside, or there already, or cannot be written.
+        """
+        with self.at(path, new=True) as place, telling(path):
+            if place.is_folder:
+                raise is_a_folder(path)
+            check_writable(path, place)
+            if place.status is None:
+                if over not in (True, False):
+                    raise swapped(path)
+                check_new(path, [*place.missing, place.name])
+                write_new(place, data)
+            else:
+                write_over(path, place, data, over)
+            return place.shown
+
+    def _entrance(self) -> Folder:
+        """The workspace's folder, once more.
+
+        Raises:
+            ToolError: Something else stands at its path now.
+        """
+        try:
+            is_same = os.path.samestat(self.root.stat(), self._folder.own_stat())
+            if is_same:
+                return self._folder.twin()
+        except OSError:
+            pass
+        raise fault_of(
+            "workspace_replaced",
+            "The workspace's folder was moved, removed or replaced; nothing in it can be used.",
+            "A person must make the workspace anew.",
+        )
+
+
+def _entry(folder: Folder, name: str) -> Entry | None:
+    try:
+        status = folder.lstat(name)
+    except OSError:  # it is gone
+        return None
+    is_file = stat.S_ISREG(status.st_mode)
+    return Entry(name, kind_of(status.st_mode), status.st_size if is_file else None)

@@ -1,0 +1,267 @@
+"""Asking the person at the notebook: cards in the output of what asks, or a refusal at once."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+from agtools_nb.access import Approval, ApprovalDecision
+from agtools_nb.context import Question
+from agtools_nb.context.questions import Answer
+from agtools_nb.errors import ToolError
+from agtools_nb.notebook.kernel_loop import KernelLoop
+from agtools_nb.notebook.live_output import LiveOutput
+from agtools_nb.notebook.surroundings import in_cell, in_voila, nobody_here
+from agtools_nb.run import Batch
+from agtools_nb.views.approval import ApprovalView
+from agtools_nb.views.asked import AskedView
+from agtools_nb.views.base import Scheduler
+from agtools_nb.views.batch import BatchView
+from agtools_nb.views.hosting import HostView
+from agtools_nb.views.question import QuestionView
+
+APPROVAL_SECONDS = 300.0
+"""How long a card waits unless told otherwise."""
+
+HEARTBEAT_SECONDS = 0.1
+"""An interrupt does not wake a loop that sleeps: one that asks looks up this often."""
+
+
+class BatchAsked:
+    """A batch whose calls ask, and the view that shows which of them wait.
+
+    Args:
+        batch: The batch.
+        view: Its view, if it has one.
+    """
+
+    def __init__(self, batch: Batch, view: BatchView | None = None) -> None:
+        self._batch = batch
+        self._view = view
+
+    def sent(self, call_id: str | None) -> Mapping[str, Any] | None:
+        """The arguments of a call as they came; ``None`` if they were no object."""
+        at = self._index(call_id)
+        args = None if at is None else self._batch.calls[at].args
+        return args if isinstance(args, Mapping) else None
+
+    def asks(self, call_id: str | None, begins: bool) -> None:
+        """A call begins, or ceases, to wait."""
+        at = self._index(call_id)
+        if self._view is not None and at is not None:
+            self._view.call_asks(at, begins)
+
+    def _index(self, call_id: str | None) -> int | None:
+        found = (at for at, call in enumerate(self._batch.calls) if call.id == call_id)
+        return next(found, None)
+
+
+@dataclass(slots=True)
+class Place:
+    """Where the calls of a run ask.
+
+    Attributes:
+        host: The view below which cards are shown; ``None``: in the running cell.
+        calls: Told of what waits; ``None`` if nobody needs to know.
+        is_blocking: Whether the cell blocks, so that no answer could come in.
+        is_awaited: Whether a cell waits for the run.
+    """
+
+    host: HostView | None = None
+    calls: BatchAsked | None = None
+    is_blocking: bool = False
+    is_awaited: bool = False
+
+
+_place: ContextVar[Place | None] = ContextVar("agtools_nb_place", default=None)
+
+
+@contextlib.contextmanager
+def asking_in(place: Place) -> Iterator[None]:
+    """Have what runs inside ask there; tasks that it starts do, too."""
+    before = _place.set(place)
+    try:
+        yield
+    finally:
+        _place.reset(before)
+
+
+class Asking:
+    """Asks the person at the notebook. Its methods are handlers for a runner.
+
+    Args:
+        loop: The kernel's loop, on which cards live.
+        seconds: How long a card waits; ``None``: without end.
+        changed: Called when a card was answered.
+    """
+
+    def __init__(
+        self, loop: KernelLoop, seconds: float | None, changed: Callable[[], None]
+    ) -> None:
+        self._loop = loop
+        self.seconds = seconds
+        self._changed = changed
+        self._waiting: list[tuple[AskedView, Place]] = []
+
+    @property
+    def waiting(self) -> tuple[AskedView, ...]:
+        """The cards that wait for an answer, the one that waits longest first."""
+        return tuple(card for card, _ in self._waiting)
+
+    async def approve(self, approval: Approval) -> ApprovalDecision:
+        """Ask whether a call may run: the ``approve=`` of a runner."""
+        place = _place.get() or Place()
+        refusal = _refusal(place)
+        if refusal is not None:
+            return ApprovalDecision(False, reason=refusal.approval)
+        sent = None if place.calls is None else place.calls.sent(approval.call.id)
+
+        def card(scheduler: Scheduler, settle: Callable[[Any], None]) -> ApprovalView:
+            return ApprovalView(scheduler, approval, settle, self.seconds, sent)
+
+        decision: ApprovalDecision | None
+        decision = await self._asked(card, place, approval.call.id)
+        if decision is None:
+            return ApprovalDecision(False, reason=f"nobody answered within {self.seconds:g} s")
+        if decision.approved and decision.remember:
+            self._approve_the_like(approval)
+        return decision
+
+    async def answer(self, question: Question) -> Answer:
+        """Put a question: the ``answer=`` of a runner.
+
+        Raises:
+            ToolError: There is nobody who could answer, or nobody did in time.
+        """
+        place = _place.get() or Place()
+        refusal = _refusal(place)
+        if refusal is not None:
+            raise ToolError(
+                "nobody_to_ask",
+                f"The question was not put: {refusal.question}",
+                category="access",
+                hint="Go on with what you know, and say what you assumed.",
+            )
+
+        def card(scheduler: Scheduler, settle: Callable[[Any], None]) -> QuestionView:
+            return QuestionView(scheduler, question, lambda said: settle(_Said(said)), self.seconds)
+
+        said: _Said | None = await self._asked(card, place, question.call_id)
+        if said is None:
+            raise ToolError(
+                "no_answer",
+                f"Nobody answered the question within {self.seconds:g} s.",
+                category="access",
+                retryable=True,
+                hint="Go on with what you know, and say what you assumed.",
+            )
+        return said.answer
+
+    def _approve_the_like(self, approved: Approval) -> None:
+        """What was approved for the session is approved for calls that wait already."""
+        for card in self.waiting:
+            if isinstance(card, ApprovalView):
+                waits = card.approval
+                same = waits.tool is approved.tool and waits.policy == approved.policy
+                if same and card.form is None:
+                    card.approve(remember=True)
+
+    async def _asked(
+        self,
+        make: Callable[[Scheduler, Callable[[Any], None]], AskedView],
+        place: Place,
+        call_id: str | None,
+    ) -> Any:
+        """Show a card until it is answered; ``None``: nobody did in time."""
+        loop = asyncio.get_running_loop()  # need not be the kernel's
+        answer: asyncio.Future[Any] = loop.create_future()
+
+        def settle(value: Any) -> None:
+            loop.call_soon_threadsafe(_set, answer, value)
+
+        card = make(self._loop, settle)
+        self._begin(card, place, call_id)
+        if self.seconds is not None:
+            # On the loop of the card, which alone knows whether it was answered before.
+            loop.call_later(self.seconds, self._loop.soon, card.expire)
+        try:
+            while not answer.done():
+                await asyncio.wait({answer}, timeout=HEARTBEAT_SECONDS)
+            return answer.result()
+        finally:
+            self._end(card, place, call_id)
+
+    def _begin(self, card: AskedView, place: Place, call_id: str | None) -> None:
+        self._waiting.append((card, place))
+        if place.calls is not None:
+            place.calls.asks(call_id, True)
+        if place.host is None:
+            LiveOutput(card).show()
+        else:
+            host = place.host
+            self._loop.soon(lambda: host.show_card(card))
+        self._changed()
+
+    def _end(self, card: AskedView, place: Place, call_id: str | None) -> None:
+        self._waiting.remove((card, place))
+
+        def ended() -> None:
+            card.stop()  # if nobody answered: the call was cancelled
+            if place.host is not None:
+                place.host.cards_changed()
+
+        self._loop.soon(ended)
+        if place.calls is not None:
+            place.calls.asks(call_id, False)
+        self._changed()
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """An answer, which may be ``None``."""
+
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    """Why nobody is asked, in words for who denies and who does not answer."""
+
+    why: str
+
+    @property
+    def approval(self) -> str:
+        return f"nobody could be asked: {self.why}".replace("HANDLER", "approve=")
+
+    @property
+    def question(self) -> str:
+        return self.why.replace("HANDLER", "answer=")
+
+
+def _refusal(place: Place) -> _Refusal | None:
+    """Why nobody can answer here; ``None`` if somebody can."""
+    if (why := nobody_here()) is not None:
+        return _Refusal(
+            f"{why}. Its author can answer in code: Toolkit(HANDLER...), a function that is "
+            "given what is asked"
+        )
+    if place.is_blocking:
+        return _Refusal(
+            "the cell blocks, and no click would reach the kernel. Run it with await: "
+            "await tk.run(...) or await tk.call(...) in place of run_sync and call_sync"
+        )
+    if in_voila() and in_cell() and (place.is_awaited or place.host is None):
+        return _Refusal(
+            "a Voila page comes up only when its cells have ended. Leave the run going, with "
+            "tk.run(...) as a cell's last line and no await"
+        )
+    return None
+
+
+def _set(answer: asyncio.Future[Any], value: Any) -> None:
+    if not answer.done():
+        answer.set_result(value)
