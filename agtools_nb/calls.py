@@ -10,7 +10,7 @@ from agtools_nb.errors import ToolExecutionError
 from agtools_nb.jsonable import brief_repr, clean_text, shorten
 from agtools_nb.media import Media
 
-Status = Literal["ok", "error", "invalid", "cancelled"]
+Status = Literal["ok", "error", "invalid", "denied", "cancelled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,8 @@ class ToolResult:
         exception: The failure as an exception, its original as ``__cause__``.
         server_name: MCP server of the tool; ``None`` for own tools.
         status: ``"ok"``; ``"invalid"`` when the arguments did not fit or no such
-            tool exists, so that nothing ran; ``"error"`` when the tool failed;
+            tool exists, so that nothing ran; ``"denied"`` when a rule, a hook or a person
+            refused it, so that nothing ran; ``"error"`` when the tool failed;
             ``"cancelled"`` when it was stopped.
         arguments: The arguments as the tool got them (JSON), ``None`` if unreadable.
         coercions: What was converted on the way in.

@@ -8,6 +8,7 @@
     |   |-- DuplicateToolError           ... two tools want one name
     |   `-- UnknownToolError (KeyError)  ... no tool has this name
     |-- ToolError                        the model: raised by a tool to say what to do next
+    |   `-- DeniedError                  ... a rule, a hook or a person refused the call
     |-- ArgumentsError (ValueError)      the model: these arguments do not fit the tool
     |-- CallTimeoutError (TimeoutError)  the model: the call took longer than it may
     |-- StateValueError (TypeError)      the tool's author: a store on disk cannot keep this value
@@ -104,6 +105,18 @@ class ToolError(AgtoolsError):
         self.category = category
         self.retryable = retryable
         self.hint = hint
+
+
+class DeniedError(ToolError):
+    """A rule, a hook or a person refused the call; the tool was not run.
+
+    Args:
+        message: Who refused it and why, in words for the model.
+        hint: What to do instead. Shown to the model after the message.
+    """
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__("denied", message, category="access", hint=hint)
 
 
 class ArgumentsError(AgtoolsError, ValueError):

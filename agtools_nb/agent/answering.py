@@ -26,7 +26,7 @@ from agtools_nb.agent.messages import Message, ModelMessage, ResultsMessage, Use
 from agtools_nb.agent.model import Model, ModelRequest, RawPart
 from agtools_nb.calls import ToolCall, ToolResult
 from agtools_nb.context import Progress
-from agtools_nb.run import ToolRunner
+from agtools_nb.run.runner import Runner
 
 if TYPE_CHECKING:
     from agtools_nb.arguments import Prepared
@@ -61,7 +61,7 @@ class Answering:
     def __init__(
         self,
         model: Model,
-        runner: ToolRunner,
+        runner: Runner,
         history: History,
         request: Callable[[], ModelRequest],
         budget: Budget,

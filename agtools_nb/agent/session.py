@@ -7,25 +7,25 @@ import contextlib
 import logging
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Iterable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
-from agtools_nb.agent.answering import Answering
+from agtools_nb.access import ToolRunner
+from agtools_nb.agent.answering import Answering, Ending
 from agtools_nb.agent.budget import Budget, Meter
 from agtools_nb.agent.happenings import Happening, Reply
 from agtools_nb.agent.history import History, export, imported
 from agtools_nb.agent.messages import Message, ModelMessage, Usage, UserMessage
 from agtools_nb.agent.model import Model, ModelRequest
 from agtools_nb.agent.pump import Pump
+from agtools_nb.agent.turns import Turns
 from agtools_nb.calls import ToolResult
 from agtools_nb.context import Store, ToolContext
 from agtools_nb.errors import UsageError
 from agtools_nb.events import Background, Event
 from agtools_nb.jsonable import brief_repr, clean_text
 from agtools_nb.media import Media
-from agtools_nb.run import ToolRunner
 from agtools_nb.run.batch import HEARTBEAT_SECONDS
 
 KEPT_THREADS = 100
@@ -69,6 +69,10 @@ class Session:
         token_budget: Most tokens of the whole conversation. Default: no bound.
         time_budget: Longest time for one message, in seconds. Default: no bound.
         max_repairs: How often in a row a model may send calls that do not fit. Default 3.
+        ending: Says which result ends the answering, and the output that it brings. Default:
+            none does.
+        reminder: What a model is told that ends without such a result. Default: text is an
+            answer.
 
     Raises:
         UsageError: ``model`` is no model, a bound is out of range, or ``messages`` are none.
@@ -93,7 +97,10 @@ class Session:
         token_budget: int | None = None,
         time_budget: float | None = None,
         max_repairs: int = 3,
+        ending: Ending | None = None,
+        reminder: str = "",
     ) -> None:
+        self._ending, self._reminder = ending or _never_ends, reminder
         self.model = _checked_model(model)
         self.system_instructions = system_instructions
         self._budget = Budget(max_turns, token_budget, time_budget, max_repairs)
@@ -102,9 +109,11 @@ class Session:
         begun = imported(messages) if isinstance(messages, (dict, str)) else tuple(messages)
         self._history = History(store.database if store and store.path else None, begun)
         self._meter = Meter(_usage_of(self._history))
-        self._lock = asyncio.Lock()
-        self._current: asyncio.Task[Reply] | None = None
-        self._open: set[asyncio.Task[Reply]] = set()
+        self._turns = Turns(
+            lambda: self.runner.access,
+            lambda told: self._answering(self._history, told),
+            self._tell,
+        )
         self._pump = Pump(self.background.inbox, self._answer_event)
         self._listeners: list[Callable[[Happening], None]] = []
         self._threads: deque[Thread] = deque(maxlen=KEPT_THREADS)
@@ -130,7 +139,7 @@ class Session:
     @property
     def is_idle(self) -> bool:
         """Whether nothing is being answered, no task is pending, and nothing waits in the inbox."""
-        return not self._open and self._pump.is_idle and self.background.is_idle
+        return self._turns.is_idle and self._pump.is_idle and self.background.is_idle
 
     @property
     def threads(self) -> tuple[Thread, ...]:
@@ -154,7 +163,8 @@ class Session:
             StoreError: The history could not be written.
             asyncio.CancelledError: The waiting task was cancelled; the answer was stopped.
         """
-        return await self._wait(self._answer(_said(text, media)))
+        self._check_open()
+        return await self._turns.wait(self._turns.start(_said(text, media)))
 
     async def stream(
         self, text: str, media: Iterable[Media] = ()
@@ -166,13 +176,15 @@ class Session:
         :meth:`chat`.
         """
         happened: asyncio.Queue[Happening | None] = asyncio.Queue()
-        task = self._answer(_said(text, media), happened.put_nowait)
+        self._check_open()
+        task = self._turns.start(_said(text, media), happened.put_nowait)
         task.add_done_callback(lambda _: happened.put_nowait(None))
         try:
             while (happening := await happened.get()) is not None:
                 yield happening
         finally:
-            await self._wait(task, stop=not task.done())
+            task.cancel()
+            await self._turns.wait(task)
 
     def send(self, message: Any) -> Event:
         """Put a message into the inbox; it is answered once the session is started and free.
@@ -188,10 +200,7 @@ class Session:
 
         The session stays usable. Idle, it does nothing.
         """
-        task = self._current
-        if task is not None:
-            task.cancel()
-            await asyncio.wait({task})
+        await self._turns.cancel()
 
     async def wait_for_idle(self, timeout: float | None = None) -> None:  # noqa: ASYNC109
         """Wait until everything has been answered.
@@ -255,6 +264,8 @@ class Session:
             token_budget=budget.tokens,
             time_budget=budget.seconds,
             max_repairs=budget.max_repairs,
+            ending=self._ending,
+            reminder=self._reminder,
         )
         state = {} if self.runner.context is None else self.runner.context.state.snapshot()
         assert child.runner.context is not None
@@ -290,12 +301,9 @@ class Session:
         """Stop what is being answered and all that runs beside it. Twice does no harm."""
         self._is_closed = True
         await self._pump.stop()
-        tasks = tuple(self._open)
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        await self._turns.cancel_all()
         await self.background.close()
+        await self.runner.close()
 
     def __repr__(self) -> str:
         state = "closed" if self._is_closed else "idle" if self.is_idle else "busy"
@@ -309,50 +317,6 @@ class Session:
                 "this session is closed; make another one, from its export() if need be"
             )
 
-    def _answer(
-        self,
-        message: UserMessage,
-        follower: Callable[[Happening], None] | None = None,
-        within: AbstractContextManager[Any] | None = None,
-    ) -> asyncio.Task[Reply]:
-        self._check_open()
-        task = asyncio.get_running_loop().create_task(self._in_turn(message, follower, within))
-        self._open.add(task)
-        task.add_done_callback(self._answered)
-        return task
-
-    def _answered(self, task: asyncio.Task[Reply]) -> None:
-        self._open.discard(task)
-        if not task.cancelled():
-            task.exception()  # whoever waits has it
-
-    async def _in_turn(
-        self,
-        message: UserMessage,
-        follower: Callable[[Happening], None] | None,
-        within: AbstractContextManager[Any] | None,
-    ) -> Reply:
-        async with self._lock:
-            replies: list[Reply] = []
-
-            def tell(happening: Happening) -> None:
-                if isinstance(happening, Reply):
-                    replies.append(happening)
-                if follower is not None:
-                    follower(happening)
-                self._tell(happening)
-
-            self._current = asyncio.current_task()
-            try:
-                return await self._answering(self._history, tell).answer(message, within)
-            except asyncio.CancelledError:
-                # Whoever waits is told what came of it; who was cancelled himself raises.
-                if not replies:
-                    raise
-                return replies[0]
-            finally:
-                self._current = None
-
     async def _answer_event(self, event: Event) -> None:
         """Answer what came in: in the history, or in a thread that is forgotten afterwards."""
         message = UserMessage.of_event(event)
@@ -363,7 +327,7 @@ class Session:
             inbox.settle(event)
             self._threads.append(Thread(event, reply))
         else:
-            await self._wait(self._answer(message, None, inbox.handling(event)))
+            await self._turns.wait(self._turns.start(message, None, inbox.handling(event)))
 
     def _answering(self, history: History, tell: Callable[[Happening], None]) -> Answering:
         return Answering(
@@ -373,8 +337,9 @@ class Session:
             lambda: self._request(history),
             self._budget,
             self._meter,
-            _never_ends,
+            self._ending,
             tell,
+            self._reminder,
         )
 
     def _request(self, history: History) -> ModelRequest:
@@ -391,19 +356,6 @@ class Session:
                 listener(happening)
             except Exception:  # one who looks on cannot undo it
                 _log.exception("a watcher of the conversation failed")
-
-    async def _wait(self, task: asyncio.Task[Reply], *, stop: bool = False) -> Reply:
-        """Wait for an answer. The heartbeat lets an interrupted kernel notice that it was."""
-        if stop:
-            task.cancel()
-        try:
-            while not task.done():
-                await asyncio.wait({task}, timeout=HEARTBEAT_SECONDS)
-        except asyncio.CancelledError:
-            task.cancel()
-            await asyncio.wait({task})
-            raise
-        return task.result()
 
 
 def _checked_model(model: Any) -> Model:

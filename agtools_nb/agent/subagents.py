@@ -51,8 +51,8 @@ class Subagent:
 
     def __init__(
         self,
-        name: str,
-        description: str,
+        name: Any,
+        description: Any,
         system_instructions: str = "",
         capabilities: CapabilitiesConfig | None = None,
         tools: Iterable[Tool | Callable[..., Any]] = (),
@@ -130,5 +130,3 @@ def wants(capabilities: CapabilitiesConfig, *, leave_out: Iterable[str] = ()) ->
     """The built-in tools that are on."""
     out = set(leave_out)
     return [one for one in BuiltinTools if capabilities.allows(one) and one not in out]
-
-

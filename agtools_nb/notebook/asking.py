@@ -27,6 +27,8 @@ from agtools_nb.views.question import QuestionView
 APPROVAL_SECONDS = 300.0
 """How long a card waits unless told otherwise."""
 
+_GO_ON = "Go on with what you know, and say what you assumed."
+
 HEARTBEAT_SECONDS = 0.1
 """An interrupt does not wake a loop that sleeps: one that asks looks up this often."""
 
@@ -113,11 +115,15 @@ class Asking:
         return tuple(card for card, _ in self._waiting)
 
     async def approve(self, approval: Approval) -> ApprovalDecision:
-        """Ask whether a call may run: the ``approve=`` of a runner."""
+        """Ask whether a call may run: the ``approve=`` of a runner.
+
+        Raises:
+            ToolError: There is nobody who could be asked, or nobody answered in time.
+        """
         place = _place.get() or Place()
-        refusal = _refusal(place)
-        if refusal is not None:
-            return ApprovalDecision(False, reason=refusal.approval)
+        who = f"the rule {approval.policy.label} asks a person, and nobody"
+        if (why := _nobody(place, "approve=")) is not None:
+            raise ToolError("nobody_to_ask", f"{who} can be asked: {why}", category="access")
         sent = None if place.calls is None else place.calls.sent(approval.call.id)
 
         def card(scheduler: Scheduler, settle: Callable[[Any], None]) -> ApprovalView:
@@ -126,7 +132,8 @@ class Asking:
         decision: ApprovalDecision | None
         decision = await self._asked(card, place, approval.call.id)
         if decision is None:
-            return ApprovalDecision(False, reason=f"nobody answered within {self.seconds:g} s")
+            late = f"{who} answered within {self.seconds:g} s"
+            raise ToolError("no_answer", late, category="access")
         if decision.approved and decision.remember:
             self._approve_the_like(approval)
         return decision
@@ -138,14 +145,9 @@ class Asking:
             ToolError: There is nobody who could answer, or nobody did in time.
         """
         place = _place.get() or Place()
-        refusal = _refusal(place)
-        if refusal is not None:
-            raise ToolError(
-                "nobody_to_ask",
-                f"The question was not put: {refusal.question}",
-                category="access",
-                hint="Go on with what you know, and say what you assumed.",
-            )
+        if (why := _nobody(place, "answer=")) is not None:
+            text = f"The question was not put, and nobody can be asked: {why}."
+            raise ToolError("nobody_to_ask", text, category="access", hint=_GO_ON)
 
         def card(scheduler: Scheduler, settle: Callable[[Any], None]) -> QuestionView:
             return QuestionView(scheduler, question, lambda said: settle(_Said(said)), self.seconds)
@@ -156,8 +158,7 @@ class Asking:
                 "no_answer",
                 f"Nobody answered the question within {self.seconds:g} s.",
                 category="access",
-                retryable=True,
-                hint="Go on with what you know, and say what you assumed.",
+                hint=_GO_ON,
             )
         return said.answer
 
@@ -227,37 +228,19 @@ class _Said:
     answer: Answer
 
 
-@dataclass(frozen=True, slots=True)
-class _Refusal:
-    """Why nobody is asked, in words for who denies and who does not answer."""
-
-    why: str
-
-    @property
-    def approval(self) -> str:
-        return f"nobody could be asked: {self.why}".replace("HANDLER", "approve=")
-
-    @property
-    def question(self) -> str:
-        return self.why.replace("HANDLER", "answer=")
-
-
-def _refusal(place: Place) -> _Refusal | None:
-    """Why nobody can answer here; ``None`` if somebody can."""
+def _nobody(place: Place, argument: str) -> str | None:
+    """Why nobody can answer here, and what its author can do; ``None`` if somebody can."""
     if (why := nobody_here()) is not None:
-        return _Refusal(
-            f"{why}. Its author can answer in code: Toolkit(HANDLER...), a function that is "
-            "given what is asked"
-        )
+        return f"{why}. Its author can answer in code, by a function: Toolkit({argument}...)"
     if place.is_blocking:
-        return _Refusal(
+        return (
             "the cell blocks, and no click would reach the kernel. Run it with await: "
             "await tk.run(...) or await tk.call(...) in place of run_sync and call_sync"
         )
     if in_voila() and in_cell() and (place.is_awaited or place.host is None):
-        return _Refusal(
-            "a Voila page comes up only when its cells have ended. Leave the run going, with "
-            "tk.run(...) as a cell's last line and no await"
+        return (
+            "a Voila page comes up only when its cells have ended. Leave the run going: "
+            "tk.run(...) as a cell's last line, without await"
         )
     return None
 

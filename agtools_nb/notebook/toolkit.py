@@ -8,13 +8,13 @@ import os
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Unpack, overload
 
-from agtools_nb.arguments import Prepared, learn_to_explain
+from agtools_nb.access import ApprovalHandler, CapabilitiesConfig, Policies, ToolRunner
+from agtools_nb.arguments import learn_to_explain
 from agtools_nb.calls import ToolCall, ToolResult
-from agtools_nb.context import Artifacts, Memory, Progress, StateStore, Store, ToolContext
+from agtools_nb.context import AnswerHandler, Artifacts, Memory, StateStore, Store, ToolContext
 from agtools_nb.define import Tool
 from agtools_nb.define.tool import caller_scope
 from agtools_nb.errors import UsageError
@@ -26,25 +26,17 @@ from agtools_nb.notebook.display import Results
 from agtools_nb.notebook.kernel_loop import KernelLoop
 from agtools_nb.notebook.live_output import may_show_another_run, show_view, update_outputs_of
 from agtools_nb.notebook.live_run import LiveRun, ShownRun
+from agtools_nb.notebook.observers import Counter, Tally, ViewObserver
 from agtools_nb.notebook.shutdown import close_at_exit
-from agtools_nb.run import Batch, BatchOptions, Call, Journal, RunOptions, ToolRunner
+from agtools_nb.run import Batch, BatchOptions, Call, Journal, RunOptions
 from agtools_nb.run.bounds import checked_seconds
 from agtools_nb.views.activity import ActivityView
 from agtools_nb.views.asked import AskedView
 from agtools_nb.views.batch import BatchView
 from agtools_nb.views.form import FormView
 from agtools_nb.views.inspector import InspectorView
+from agtools_nb.views.policies import PoliciesView
 from agtools_nb.views.registry import RegistryRow, RegistryView
-
-
-@dataclass(slots=True)
-class _Tally:
-    """What became of the calls of one tool."""
-
-    calls: int = 0
-    failures: int = 0
-    running: int = 0
-    last: ToolResult | None = None
 
 
 class Toolkit:
@@ -59,13 +51,22 @@ class Toolkit:
             Default: in memory, for any values; calls are not written down.
         context: What tools that ask for a ``ToolContext`` are given. Default: a
             new one, with the store's state.
+        policies: Rules on who may call what: ``[deny("delete"), ask_user("*")]``. Default:
+            none, and every call runs; tools that are ``guarded`` are refused then.
+        capabilities: Which tools are on. Default: all.
+        hooks: :class:`Hooks`, objects with methods of their names, or a list of these. The
+            session starts with the first calls, and ends with :meth:`close` or the kernel.
+        approve: Who is asked where ``ask_user`` names nobody. Default: a card is shown.
+        answer: Who answers what tools ask with ``ctx.ask``. Default: the context's own
+            handler, else a card is shown.
         approval_timeout: Seconds that a card waits for a person's answer; a call that nobody
             approves in time is denied. ``None``: without end. Default: 300.
         options: How calls are run, as for :class:`ToolRunner`: ``strategy``,
             ``max_concurrency``, ``timeout`` (seconds), ``executor``, ``check_results``.
 
     Raises:
-        UsageError: A bound is out of range, or both ``store`` and ``context`` are given.
+        UsageError: A bound is out of range, a rule cannot be used, or both ``store`` and
+            ``context`` are given.
         StoreError: The store's file cannot be used; it is left as it was.
         StoreInUseError: Another kernel has it open.
 
@@ -80,6 +81,11 @@ class Toolkit:
         *,
         store: str | os.PathLike[str] | Store | None = None,
         context: ToolContext | None = None,
+        policies: Policies | None = None,
+        capabilities: CapabilitiesConfig | None = None,
+        hooks: Any = None,
+        approve: ApprovalHandler | None = None,
+        answer: AnswerHandler | None = None,
         approval_timeout: float | None = APPROVAL_SECONDS,
         **options: Unpack[RunOptions],
     ) -> None:
@@ -91,14 +97,24 @@ class Toolkit:
         )
         if context is None:
             context = ToolContext(self.background, store=self.store)
-        self.runner = ToolRunner(context=context, background=self.background, **options)
+        self.runner = ToolRunner(
+            context=context,
+            background=self.background,
+            policies=policies,
+            capabilities=capabilities,
+            hooks=hooks,
+            approve=self._asking.approve if approve is None else approve,
+            answer=self._asking.answer if answer is None else answer,
+            **options,
+        )
         if self.store.path is not None:
             self.journal.record(self.runner)
-        close_at_exit(self.background, self._loop)
+        close_at_exit(self.background, self._loop, self.runner.close)
         self._ledger = Ledger(self._drop)
         self._lock = threading.Lock()
-        self._tallies: dict[str, _Tally] = {}
+        self._tallies: dict[str, Tally] = {}
         self._registries: weakref.WeakSet[RegistryView] = weakref.WeakSet()
+        self._tables: weakref.WeakSet[PoliciesView] = weakref.WeakSet()
         self._forms: weakref.WeakSet[FormView] = weakref.WeakSet()
         display.install()
         # The first call and the first form would wait for these; a cell is read in the meantime.
@@ -185,6 +201,22 @@ class Toolkit:
 
         return register if fn is None else register(fn)
 
+    def add(self, *tools: Callable[..., Any] | Tool | Iterable[Callable[..., Any] | Tool]) -> None:
+        """Register tools that are made already, one or many: ``tk.add(*builtin_tools())``.
+
+        Args:
+            tools: Tools, functions to make tools of, or lists of these.
+
+        Raises:
+            DefinitionError: A function cannot be a tool.
+            DuplicateToolError: Another cell or module has a tool of that name.
+            UsageError: One of them is guarded, and there are no rules.
+        """
+        scope, file = caller_scope(2), sys._getframe(1).f_code.co_filename
+        for given in tools:
+            for one in given if isinstance(given, Iterable) else (given,):
+                self._admit(one if isinstance(one, Tool) else Tool(one, scope=scope), file)
+
     def remove(self, name: str) -> None:
         """Remove a tool.
 
@@ -256,6 +288,13 @@ class Toolkit:
         """
         return self._start(calls, lambda results: results, **options)
 
+    async def close(self) -> None:
+        """End the session: hooks are told, and what was approved for it is asked about again.
+
+        The tools stay, and the next call begins another session. The end of the kernel does it.
+        """
+        await self.runner.close()
+
     def call_sync(self, name: str | Tool, /, **arguments: Any) -> ToolResult:
         """Run one call while the cell waits. See :meth:`run_sync`."""
         return self.run_sync([ToolCall(name.name if isinstance(name, Tool) else name, arguments)])[
@@ -293,6 +332,20 @@ class Toolkit:
         """Return a live view of running tasks and subscriptions, to be cancelled, and the inbox."""
         return ActivityView(self._loop, self.background)
 
+    def policies(self, name: str | Tool | None = None, /, **arguments: Any) -> PoliciesView:
+        """Return the rules in order, with a place to type a call and see which rule decides.
+
+        Args:
+            name: A tool, or its name, whose call is explained from the start. Default: none.
+            arguments: The call's arguments. Nothing is run.
+        """
+        tool = name.name if isinstance(name, Tool) else name
+        engine = self.runner.access.engine
+        view = PoliciesView(self._loop, engine, self._all_tools, tool, arguments)
+        with self._lock:
+            self._tables.add(view)
+        return view
+
     def registry(self) -> RegistryView:
         """Return a live view of the tools, as the toolkit itself shows on the last line."""
         view = RegistryView(self._loop, self._rows)
@@ -318,31 +371,39 @@ class Toolkit:
         return LiveRun(batch, shown, self._loop, pick, place)
 
     def _batch(self, calls: Iterable[Call], **options: Unpack[BatchOptions]) -> Batch:
-        counter = _Counter(self._tally, self._refresh)
+        counter = Counter(self._tally, self._refresh)
         return self.runner.batch(calls, observers=(counter,), **options)
 
     def _watched(self, batch: Batch, stop: Callable[[], None] | None) -> BatchView | None:
         if not may_show_another_run():
             return None
         view = BatchView(self._loop, batch.calls, stop)
-        batch.watch(_ViewObserver(view, batch))
+        batch.watch(ViewObserver(view, batch))
         return view
 
-    def _tally(self, name: str) -> _Tally:
+    def _tally(self, name: str) -> Tally:
         """The counts of a tool; of a name that no tool has, none are kept."""
         if name not in self.tool_names:
-            return _Tally()
-        return self._tallies.setdefault(name, _Tally())
+            return Tally()
+        return self._tallies.setdefault(name, Tally())
 
     def _rows(self) -> list[RegistryRow]:
         rows = []
-        for tool in self.tools:
+        is_ruled = self.runner.access.is_needed
+        for tool in self._all_tools():
             tally = self._tally(tool.name)
-            rows.append(RegistryRow(tool, tally.calls, tally.failures, tally.running, tally.last))
+            access = self.runner.standing(tool) if is_ruled else None
+            counts = (tally.calls, tally.failures, tally.running, tally.last)
+            rows.append(RegistryRow(tool, *counts, access))
         return rows
 
+    def _all_tools(self) -> Sequence[Tool]:
+        """The tools, also those that are off."""
+        return self.runner.all_tools
+
     def _admit(self, tool: Tool, file: str) -> Tool:
-        self._ledger.claim(tool, taken=tool.name in self.tool_names, file=file)
+        taken = any(one.name == tool.name for one in self.runner.all_tools)
+        self._ledger.claim(tool, taken=taken, file=file)
         self.runner.replace(tool)
         with self._lock:
             forms = tuple(self._forms)
@@ -353,14 +414,14 @@ class Toolkit:
         return tool
 
     def _drop(self, name: str) -> None:
-        if name in self.tool_names:
+        if any(tool.name == name for tool in self.runner.all_tools):
             self.runner.unregister(name)
             self._tallies.pop(name, None)
             self._refresh()
 
     def _refresh(self) -> None:
         with self._lock:
-            views = tuple(self._registries)
+            views = (*self._registries, *self._tables)
         for view in views:
             view.refresh()
 
@@ -382,47 +443,6 @@ def _store_of(store: str | os.PathLike[str] | Store | None, context: ToolContext
     if context is not None and context.store is not None:
         return context.store
     return Store.open(store)
-
-
-class _Counter:
-    """Counts the calls of one batch, for the registry."""
-
-    def __init__(self, tally: Callable[[str], _Tally], refresh: Callable[[], None]) -> None:
-        self._tally = tally
-        self._refresh = refresh
-        self._running: set[int] = set()
-
-    def call_started(self, index: int, call: ToolCall, prepared: Prepared) -> None:
-        self._running.add(index)
-        self._tally(call.name).running += 1
-        self._refresh()
-
-    def call_finished(self, index: int, result: ToolResult) -> None:
-        tally = self._tally(result.name)
-        tally.calls += 1
-        tally.failures += result.status in ("error", "invalid")
-        tally.running -= index in self._running
-        tally.last = result
-        self._refresh()
-
-
-class _ViewObserver:
-    """Hands what happens in a batch to its view."""
-
-    def __init__(self, view: BatchView, batch: Batch) -> None:
-        self._view = view
-        self._batch = batch
-
-    def call_started(self, index: int, call: ToolCall, prepared: Prepared) -> None:
-        tool, arguments = self._batch.attempts[index].tool, prepared.arguments or {}
-        shown = None if tool is None else tool.display_text(arguments)
-        self._view.call_started(index, call, arguments, prepared.changes, shown)
-
-    def call_progress(self, index: int, progress: Progress) -> None:
-        self._view.call_progress(index, progress)
-
-    def call_finished(self, index: int, result: ToolResult) -> None:
-        self._view.call_finished(index, result)
 
 
 def _import_early() -> None:

@@ -3,7 +3,7 @@
 from agtools_nb.run.batch import Batch, Observer, ProgressObserver
 from agtools_nb.run.journal import Journal, JournalEntry
 from agtools_nb.run.numbering import Call, as_call
-from agtools_nb.run.runner import ToolRunner
+from agtools_nb.run.runner import Runner
 from agtools_nb.run.setting import BatchOptions, RunOptions
 from agtools_nb.run.strategy import Strategy
 
@@ -16,7 +16,7 @@ __all__ = [
     "Observer",
     "ProgressObserver",
     "RunOptions",
+    "Runner",
     "Strategy",
-    "ToolRunner",
     "as_call",
 ]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -19,7 +19,7 @@ from agtools_nb.arguments import (
     unchecked,
 )
 from agtools_nb.calls import Status, ToolCall, ToolResult
-from agtools_nb.context import CallProgress, Progress, ProgressChannel, ToolContext
+from agtools_nb.context import CallProgress, ProgressChannel, ToolContext
 from agtools_nb.define import Tool
 from agtools_nb.errors import (
     ArgumentsError,
@@ -28,14 +28,17 @@ from agtools_nb.errors import (
     UsageError,
 )
 from agtools_nb.media import split
-from agtools_nb.run.asked import ask_before, check_scopes, is_cancelled, tell_after
+from agtools_nb.run.asked import is_cancelled, tell_after
+from agtools_nb.run.beside import handed_over
 from agtools_nb.run.binding import bound
-from agtools_nb.run.capture import CallOutput, current_output, routed_output
+from agtools_nb.run.capture import CallOutput, current_output
+from agtools_nb.run.clearing import answering, cleared, is_asked_about
+from agtools_nb.run.gate import Aside, Visit
 from agtools_nb.run.invoke import PLAIN, Invocation, RaisedElsewhereError
 from agtools_nb.run.results import check_result
 from agtools_nb.run.setting import Setting
 from agtools_nb.run.words import STOPPED, error_text, no_such_tool
-from agtools_nb.run.work import Started, Turn, Work, WorkKeeper, in_time
+from agtools_nb.run.work import Turn, WorkKeeper
 
 
 class Attempt:
@@ -58,6 +61,9 @@ class Attempt:
         media: What was found in what it returned.
         output: What it prints and reports.
         prepared: The arguments as the tool gets them, once they are.
+        is_denied: Whether it was refused at the gate.
+        visit: The call at the gate, if there is one; made by whoever runs it.
+        aside: Within it the call keeps no other waiting.
         is_interrupted: Whether Ctrl-C hit the function while it ran on the loop's thread;
             its batch is to be stopped.
     """
@@ -69,13 +75,16 @@ class Attempt:
         "_invocation",
         "_is_work",
         "_known",
+        "_path",
         "_started_at",
         "_waited_for_by",
         "args",
+        "aside",
         "asked",
         "group_id",
         "id",
         "index",
+        "is_denied",
         "is_interrupted",
         "is_plain",
         "media",
@@ -85,6 +94,7 @@ class Attempt:
         "refusal",
         "setting",
         "tool",
+        "visit",
     )
 
     def __init__(
@@ -114,6 +124,10 @@ class Attempt:
         self.group_id = group_id
         self.prepared: Prepared | None = None
         self.is_interrupted = False
+        self.is_denied = False
+        self.visit: Visit | None = None
+        self.aside: Aside = nullcontext
+        self._path: str | None = None
         self._known = known
         self.output = CallOutput()
         self._started_at = 0.0
@@ -129,16 +143,22 @@ class Attempt:
         """The call as it is run. Made when somebody asks: most calls have no hook or observer."""
         if self._call is None:
             asked = self.asked
+            # What the call says of itself is not believed: path and server are the tool's.
             self._call = ToolCall(
                 asked.name,
                 self.args,
                 self.id,
                 asked.step_id,
-                asked.canonical_path,
-                asked.server_name,
+                self._path,
+                self._server,
                 asked.timeout,
             )
         return self._call
+
+    @property
+    def _server(self) -> str | None:
+        """The server that the tool comes from; where there is no tool, the one that was named."""
+        return self.asked.server_name if self.tool is None else self.tool.server_name
 
     async def run(
         self,
@@ -159,7 +179,7 @@ class Attempt:
             asyncio.CancelledError: The waiting task was cancelled. One that the
                 tool raises itself is the call's own failure.
         """
-        self._begin()
+        self.begin()
         if own_task:
             current_output.set(self.output)
         try:
@@ -169,7 +189,7 @@ class Attempt:
                 result = await self._held(self.setting.background, turn, started)
         except BaseException as error:  # SystemExit in a tool must not end the kernel
             result = self.outcome_of(error)
-        if self.setting.after:
+        if self.setting.after or self.visit is not None:
             return await self.told(result)
         return result
 
@@ -184,7 +204,7 @@ class Attempt:
         if isinstance(error, KeyboardInterrupt):
             self.is_interrupted = True
             return self.stopped()
-        return self.failed("error", error)
+        return self.failed("denied" if self.is_denied else "error", error)
 
     async def _run(
         self,
@@ -201,15 +221,15 @@ class Attempt:
         self.prepared = prepared
         if prepared.values is None:
             return await self._misfit(tool, prepared)
-        if (tool.scopes or setting.before) and not self._is_work:
-            check_scopes(tool, setting.context)
-            await ask_before(setting.before, tool, self.call, prepared.arguments)
+        if not self._is_work and is_asked_about(tool, setting):
+            prepared = await cleared(self, tool, prepared)
         if tool.outlives_call and not self._is_work:
             return await self._answered(tool, prepared, started)
         args: Sequence[Any] = ()
         kwargs = prepared.values
+        assert kwargs is not None  # what does not fit is never let through
         if not plan_of(tool).is_by_name:
-            args, kwargs = self._bound(tool, kwargs)
+            args, kwargs = self.bound(tool, kwargs)
         if self._is_short(tool):
             if started is not None:
                 started(self)
@@ -258,7 +278,7 @@ class Attempt:
         """The answer to a call whose function runs on."""
         if started is not None:
             started(self)
-        begun = await self._handed_over(tool, prepared)
+        begun = await handed_over(self, tool, prepared)
         value = begun.answer
         if tool.is_subscription:
             if type(value) not in PLAIN:
@@ -269,26 +289,7 @@ class Attempt:
         result.subscription = begun.id if tool.is_subscription else None
         return result
 
-    async def _handed_over(self, tool: Tool, prepared: Prepared) -> Started:
-        """Have the function run beside the conversation."""
-        keeper = self.setting.background
-        if keeper is None:
-            raise UsageError(
-                f"{tool.name} was not run: it goes on after its call has been answered, and this "
-                "runner has nobody to take care of that; give ToolRunner(background=Background())"
-            )
-        self._bound(tool, prepared.values or {})  # what is missing is told now, not to nobody
-        twin = self._twin()
-        work = Work(
-            tool, self.call, prepared.arguments or {}, self.asked.step_id or self.group_id,
-            twin.run_on, twin.yielded,
-        )  # fmt: skip
-        if not tool.is_subscription:
-            return await keeper.start(work)
-        twin.output.progress = self.output.progress  # up to the first value, which ends it
-        return await in_time(tool, keeper.start(work), self._seconds(tool))
-
-    def _twin(self) -> Attempt:
+    def twin(self) -> Attempt:
         """The same call, to be run to its result beside the conversation."""
         twin = Attempt(
             self.asked, self.args, self.id, self.tool, self._known, self.setting, self.notes,
@@ -296,49 +297,12 @@ class Attempt:
         )  # fmt: skip
         twin.prepared = self.prepared
         twin._is_work = True
+        twin.visit, twin._path = self.visit, self._path
         return twin
-
-    async def run_on(self, turn: Turn, follow: Callable[[Progress], None]) -> ToolResult:
-        """Run it beside the conversation, to its result also when it is cancelled.
-
-        Args:
-            turn: Held while a blocking function runs.
-            follow: Told of its progress.
-        """
-
-        def pass_on() -> None:
-            for _ in range(len(channel)):
-                follow(channel.take())
-
-        channel = ProgressChannel(pass_on)
-        self.report_to(channel)
-        with routed_output():
-            try:
-                return await self.run(turn)
-            except asyncio.CancelledError:
-                return await self.told(self.stopped())
-            finally:
-                self.end_progress()
-                pass_on()
-
-    async def yielded(self) -> AsyncGenerator[Any, None]:
-        """What the function of a subscription yields, caught and bound as in any call."""
-        tool, prepared = self.tool, self.prepared
-        assert tool is not None
-        assert prepared is not None
-        self._begin()
-        current_output.set(self.output)
-        args, kwargs = self._bound(tool, prepared.values or {})
-        async with aclosing(tool.fn(*args, **kwargs)) as values:
-            async for value in values:
-                yield value
-                # What it says after its first value has no call to be shown on.
-                self.output.is_over = True
-                self.end_progress()
 
     def _is_short(self, tool: Tool) -> bool:
         """Whether nothing stands between the call and an async function."""
-        return tool.is_async and tool.turn is None and self._seconds(tool) is None
+        return tool.is_async and tool.turn is None and self.seconds(tool) is None
 
     async def opened(self, tool: Tool, value: Any) -> Any:
         """A value that may hold more: awaited and collected, and its media found."""
@@ -356,7 +320,7 @@ class Attempt:
         turn: Turn,
         started: Callable[[Attempt], None] | None,
     ) -> Any:
-        seconds = self._seconds(invocation.tool)
+        seconds = self.seconds(invocation.tool)
         begun = partial(self._announce, started)
         if invocation.tool.is_async:
             return await invocation.value(seconds, begun)
@@ -367,7 +331,8 @@ class Attempt:
         self._invocation = Invocation(tool, self.setting, args, kwargs, self.output)
         return self._invocation
 
-    def _seconds(self, tool: Tool) -> float | None:
+    def seconds(self, tool: Tool) -> float | None:
+        """Seconds that it may take; ``None`` without a limit."""
         if self.asked.timeout is not None:
             return self.asked.timeout
         return tool.timeout if self.setting.timeout is None else self.setting.timeout
@@ -383,7 +348,7 @@ class Attempt:
                 note = (
                     "The function runs in a thread, which cannot be stopped; its result is dropped."
                 )
-        self._begin()
+        self.begin()
         result = self.failed("cancelled", asyncio.CancelledError(), (note,) if note else ())
         self.output.close()
         return result
@@ -399,7 +364,7 @@ class Attempt:
             text,
             tool_name=self.asked.name,
             call_id=self.id,
-            server_name=self.asked.server_name,
+            server_name=self._server,
         )
         exception.__cause__ = error
         result = self._result(status, error=text, exception=exception, notes=notes)
@@ -422,11 +387,23 @@ class Attempt:
         if self.output.progress is not None:
             self.output.progress.close()
 
+    def admitted(self, prepared: Prepared, notes: tuple[str, ...]) -> None:
+        """Note what it runs with; the time that people took to think is not the tool's."""
+        self.prepared = prepared
+        self.notes = (*self.notes, *notes)
+        self._started_at, self._clock = time.time(), time.perf_counter()
+
+    def is_about(self, path: str | None) -> None:
+        """Note the path that it is about."""
+        self._path = path
+        self._call = None
+
     def begun(self, started_at: float, clock: float, prepared: Prepared) -> None:
         """Note when it began, and with what, if that was not done on the way."""
         self._started_at, self._clock, self.prepared = started_at, clock, prepared
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
+        """Note that it is taken up, if that was not done yet."""
         if not self._started_at:
             self._started_at, self._clock = time.time(), time.perf_counter()
 
@@ -445,14 +422,19 @@ class Attempt:
             return prepare_parsed(tool, plan_of(tool), args, omit_nulls=omit, explain=explain)
         return prepare(tool, args, omit_nulls=omit, explain=explain)
 
-    def _bound(self, tool: Tool, values: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    def bound(self, tool: Tool, values: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+        """Positional and keyword arguments for the function, with a context for this call."""
         if tool.injected and self.setting.context is not None:
             self._call_context = self.setting.context.for_call(self.id, tool.name)
             self._call_context.report_to(self.output.progress)
+            if self.visit is not None or self.setting.answer is not None:
+                self._call_context.answer_with(answering(self, self._call_context.answer))
         return bound(tool, values, self._call_context)
 
     async def told(self, result: ToolResult) -> ToolResult:
         """Tell the hooks of a result, and return the one to answer with."""
+        if self.visit is not None:
+            result = await self.visit.answered(self.call, result)
         return await tell_after(self.setting.after, self.call, result)
 
     def _result(
@@ -474,7 +456,7 @@ class Attempt:
             result,
             error,
             exception,
-            asked.server_name,
+            self._server,
             status,
             prepared.arguments,
             prepared.changes,

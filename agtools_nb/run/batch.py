@@ -14,6 +14,7 @@ from agtools_nb.define import Tool
 from agtools_nb.run.attempt import Attempt
 from agtools_nb.run.bounds import checked_concurrency
 from agtools_nb.run.capture import kept_routed, routed_output
+from agtools_nb.run.gate import Round
 from agtools_nb.run.quick import is_bare, run_quickly, short_way
 from agtools_nb.run.strategy import Strategy, runs_beside_others
 from agtools_nb.run.threads import MAX_THREADS
@@ -76,6 +77,7 @@ class Batch:
         self._strategy = strategy
         self._turn: asyncio.Semaphore | None = None
         self._workers: Workers | None = None
+        self._round: Round | None = None
         self._is_bare = False
         self._short: dict[Tool | None, Validate | None] = {}
         self._is_stopped = False
@@ -109,8 +111,8 @@ class Batch:
         self._is_bare = (
             not self._observers and bool(self.attempts) and is_bare(self.attempts[0].setting)
         )
-        cancelled = False
         with routed_output():
+            cancelled = await self._begun()
             for indices in self._rounds():
                 workers = self._workers = Workers(
                     indices, self._member, self._settle, self._max_concurrency
@@ -124,9 +126,27 @@ class Batch:
         if self._channel is not None:
             self._channel.close()
         await self._tell_of_stopped()
+        results = [result for result in self.results if result is not None]
+        if self._round is not None:
+            await self._round.ended(results, stopped=self._is_stopped)
         if cancelled:
             raise asyncio.CancelledError
-        return [result for result in self.results if result is not None]
+        return results
+
+    async def _begun(self) -> bool:
+        """Tell the gate that the calls begin; whether the wait for that was cancelled."""
+        gate = self.attempts[0].setting.gate if self.attempts else None
+        if gate is None:
+            return False
+        self._round = gate.round()
+        for attempt in self.attempts:
+            attempt.visit = self._round.visit()
+        try:
+            await self._round.began(self.calls)
+        except asyncio.CancelledError:
+            self.stop()
+            return True
+        return False
 
     async def _tell_of_stopped(self) -> None:
         """Hooks hear of calls that were stopped, too: they may have done half their work."""
@@ -190,6 +210,8 @@ class Batch:
                 self._channel = ProgressChannel(self._pass_on)
             self.attempts[index].report_to(self._channel)
         attempt = self.attempts[index]
+        if attempt.visit is not None and self._workers is not None:
+            attempt.aside = self._workers.aside
         if self._is_bare and attempt.is_plain and attempt.refusal is None:
             tool = attempt.tool
             if tool not in self._short:

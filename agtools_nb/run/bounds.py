@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from agtools_nb.errors import UsageError
 from agtools_nb.jsonable import brief_repr
+
+F = TypeVar("F")
 
 
 def checked_seconds(seconds: float | None) -> float | None:
@@ -37,3 +41,14 @@ def checked_concurrency(limit: int | None) -> int | None:
 
 # What an event loop's clock can still add to its time.
 _MOST_SECONDS = 1e9
+
+
+def checked_function(what: str, given: F) -> F:
+    """A function as given; ``None`` is none.
+
+    Raises:
+        UsageError: It cannot be called.
+    """
+    if given is None or callable(given):
+        return given
+    raise UsageError(f"{what} must be a function, not {brief_repr(given)}")

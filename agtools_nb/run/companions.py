@@ -16,6 +16,10 @@ class Companions:
         """Whether a tool came with another one, and gives way to one that somebody registers."""
         return self._made.get(tool.name) is tool
 
+    def owners(self, name: str) -> frozenset[str]:
+        """Names of the tools that the tool of a name came with; none if somebody registered it."""
+        return frozenset(self._needed_by.get(name, ()) if name in self._made else ())
+
     def join(self, owner: str, companion: Tool, tools: dict[str, Tool]) -> None:
         """Add the companion of a tool, unless there is a tool of that name.
 

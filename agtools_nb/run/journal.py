@@ -15,7 +15,7 @@ from agtools_nb.context import Database
 from agtools_nb.context.database_errors import damaged
 from agtools_nb.errors import StoreError, UsageError
 from agtools_nb.jsonable import brief_repr, clean_text, json_text, shorten
-from agtools_nb.run.runner import ToolRunner
+from agtools_nb.run.runner import Runner
 
 LONGEST_TEXT = 100_000
 """Most characters of a call's arguments, result or error that are kept."""
@@ -84,7 +84,7 @@ class Journal:
         """The journal of a database, one in a process."""
         return database.part("journal", lambda: cls(database))
 
-    def record(self, runner: ToolRunner) -> None:
+    def record(self, runner: Runner) -> None:
         """Write down what ``runner`` runs from now on."""
         runner.before(self.call_began)
         runner.after(self.call_ended)

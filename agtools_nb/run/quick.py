@@ -20,8 +20,10 @@ from agtools_nb.run.work import Turn
 
 def is_bare(setting: Setting) -> bool:
     """Whether calls are only validated and run, so that they may take the short way."""
+    if setting.background is not None or setting.gate is not None:
+        return False
     asks = (setting.before, setting.after, setting.check_results, setting.timeout)
-    return setting.validate and setting.background is None and not any(asks)
+    return setting.validate and not any(asks)
 
 
 def short_way(tool: Tool | None) -> Validate | None:
@@ -29,6 +31,8 @@ def short_way(tool: Tool | None) -> Validate | None:
     if tool is None or not tool.is_async or tool.outlives_call:
         return None
     if tool.scopes or tool.turn is not None or tool.timeout is not None:
+        return None
+    if tool.path_of is not None:
         return None
     plan = plan_of(tool)
     return plan.direct if plan.is_by_name and not plan.shares and not plan.defaults else None
@@ -63,7 +67,7 @@ async def run_quickly(attempt: Attempt, turn: Turn, tool: Tool, direct: Validate
     stdout, stderr, warned = output.texts()
     output.is_over = True
     return ToolResult(
-        asked.name, attempt.id, asked.step_id, value, None, None, asked.server_name, "ok",
+        asked.name, attempt.id, asked.step_id, value, None, None, tool.server_name, "ok",
         arguments, (), (), stdout, stderr, started_at, time.perf_counter() - clock,
         attempt.notes, attempt.media, warned, attempt.index,
     )  # fmt: skip

@@ -1,40 +1,45 @@
-"""``ToolRunner``: tools under names, and calls run against them."""
+"""``Runner``: tools under names, and calls run against them."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import copy
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Executor
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Literal, overload
+from typing import Any, Literal, Self, overload
 
 from agtools_nb.arguments import Plan, plan_of
 from agtools_nb.calls import ToolCall, ToolResult
-from agtools_nb.context import Progress, ToolContext
+from agtools_nb.context import AnswerHandler, Progress, ToolContext
 from agtools_nb.define import Tool
 from agtools_nb.define.tool import caller_scope
-from agtools_nb.errors import DuplicateToolError, UnknownToolError, UsageError
+from agtools_nb.errors import UsageError
 from agtools_nb.jsonable import brief_repr
+from agtools_nb.run.alone import run_alone
 from agtools_nb.run.asked import is_cancelled
 from agtools_nb.run.attempt import Attempt
 from agtools_nb.run.batch import Batch, Observer
-from agtools_nb.run.bounds import checked_concurrency, checked_seconds
-from agtools_nb.run.companions import Companions
+from agtools_nb.run.bounds import (
+    checked_concurrency,
+    checked_function,
+    checked_seconds,
+)
+from agtools_nb.run.gate import Gate
 from agtools_nb.run.invoke import PLAIN, Invocation
 from agtools_nb.run.numbering import Call, Numbering, Read, checked_calls, read_call
 from agtools_nb.run.public import public_callable
-from agtools_nb.run.setting import After, Before, ExecutorChoice, Setting
+from agtools_nb.run.registry import Registry
+from agtools_nb.run.setting import After, Before, ExecutorChoice, Setting, checked_executor
 from agtools_nb.run.strategy import Strategy, as_strategy
 from agtools_nb.run.stream import MAX_OPEN, stream_results
 from agtools_nb.run.work import WorkKeeper
 
 
-class ToolRunner:
+class Runner(Registry):
     """Holds tools and runs calls: coerced, validated, concurrent, results in call order.
 
-    Works in a plain script; nothing here knows Jupyter.
+    What is public is :class:`ToolRunner`, which adds rules on who may call what. Of those this
+    one knows only that there may be a gate.
 
     Args:
         tools: Tools, or functions to make tools of.
@@ -53,11 +58,14 @@ class ToolRunner:
             function that chooses one (or ``None``) by tool. Default: threads of the runner.
         background: Takes care of what outlives its call: a :class:`Background`. Default:
             none, and such calls are refused.
+        gate: Decides which tools there are and which calls run. Default: all do.
+        answer: Who answers what tools ask where their context does not say. Default: nobody.
 
     Raises:
         DefinitionError: One of the functions cannot be a tool.
         DuplicateToolError: Two of them have one name.
-        UsageError: There is no such strategy, or a bound is out of range.
+        UsageError: There is no such strategy, a bound is out of range, or a guarded tool has
+            no rules.
     """
 
     def __init__(
@@ -73,35 +81,27 @@ class ToolRunner:
         timeout: float | None = None,
         executor: ExecutorChoice | None = None,
         background: WorkKeeper | None = None,
+        gate: Gate | None = None,
+        answer: AnswerHandler | None = None,
     ) -> None:
+        super().__init__(gate, background)
         self._setting = Setting(
             context,
             validate,
             check_results,
             omit_nulls,
             checked_seconds(timeout),
-            executor=_checked_executor(executor),
+            executor=checked_executor(executor),
             background=background,
+            gate=gate,
+            answer=checked_function("answer=", answer),
         )
         self.strategy = as_strategy(strategy)
         self.max_concurrency = checked_concurrency(max_concurrency)
-        self._tools: dict[str, Tool] = {}
-        self._companions = Companions()
         # By name, the plans of tools that may take the short way through `execute`.
         self._short: dict[str, Plan] = {}
-        scope = caller_scope(2)
-        for tool in tools:
-            self._add(tool, None, scope)
-
-    @property
-    def tools(self) -> tuple[Tool, ...]:
-        """The tools, in the order of registration, which is the order a model sees."""
-        return tuple(self._tools.values())
-
-    @property
-    def tool_names(self) -> tuple[str, ...]:
-        """Their names, in the same order."""
-        return tuple(self._tools)
+        self._is_checked = gate is None
+        self._add_all(tools, caller_scope(2))
 
     @property
     def context(self) -> ToolContext | None:
@@ -156,93 +156,36 @@ class ToolRunner:
         self._set(after=(*self._setting.after, hook))
         return hook
 
-    def twin(self, context: ToolContext | None, background: WorkKeeper | None) -> ToolRunner:
-        """Return a runner with the same tools, hooks and settings, for another conversation."""
+    def _changed(self, name: str) -> None:
+        super()._changed(name)
+        self._short.pop(name, None)
+        self._is_checked = self._gate is None
+
+    def check(self) -> None:
+        """Look whether rules and tools fit; done by itself before the first call.
+
+        Warns of what looks like a mistake.
+
+        Raises:
+            UsageError: They cannot.
+        """
+        if self._gate is not None:
+            self._gate.check(self.all_tools)
+        self._is_checked = True
+
+    def _twin(
+        self, context: ToolContext | None, background: WorkKeeper | None, gate: Gate | None
+    ) -> Self:
+        """The same tools, hooks and settings for another conversation."""
         made = copy.copy(self)
-        made._setting = replace(self._setting, context=context, background=background)
-        made._tools, made._companions, made._short = {}, Companions(), {}
-        for tool in self._tools.values():
-            if not self._companions.made(tool):
-                made._put(tool)
+        made._setting = replace(self._setting, context=context, background=background, gate=gate)
+        made._short, made._is_checked = {}, gate is None
+        made._take_over(self, gate, background)
         return made
 
     def _set(self, **changes: Any) -> None:
         self._setting = replace(self._setting, **changes)
         self._short.clear()
-
-    def register(self, tool: Tool | Callable[..., Any], name: str | None = None) -> Tool:
-        """Add a tool.
-
-        Args:
-            tool: A tool, or a function to make one of.
-            name: Another name to register it under.
-
-        Returns:
-            The tool as registered.
-
-        Raises:
-            DefinitionError: The function cannot be a tool, or the name is not one.
-            DuplicateToolError: The name is taken.
-        """
-        return self._add(tool, name, caller_scope(2))
-
-    def _add(
-        self,
-        tool: Tool | Callable[..., Any],
-        name: str | None,
-        scope: Mapping[str, Any] | None,
-    ) -> Tool:
-        made = tool if isinstance(tool, Tool) else Tool(tool, name=name, scope=scope)
-        if name is not None and made.name != name:
-            made = made.renamed(name)
-        first = self._tools.get(made.name)
-        if first is not None and not self._companions.made(first):
-            raise DuplicateToolError(
-                f"the name {made.name!r} is taken by the tool defined in {first.origin}; this "
-                f"one is defined in {made.origin}. Rename one, or unregister({made.name!r}) first."
-            )
-        self._put(made)
-        return made
-
-    def replace(self, tool: Tool) -> None:
-        """Put ``tool`` in the place of the one of its name, or add it at the end."""
-        if tool.name in self._tools:
-            self._companions.leave(tool.name, self._tools)
-        self._put(tool)
-
-    def _put(self, tool: Tool) -> None:
-        self._tools[tool.name] = tool
-        self._short.pop(tool.name, None)
-        if tool.outlives_call and self._setting.background is not None:
-            companion = self._setting.background.companion(tool)
-            if companion is not None:
-                self._companions.join(tool.name, companion, self._tools)
-
-    def unregister(self, name: str) -> Tool:
-        """Remove a tool and return it. What came with it, such as a status tool, goes too.
-
-        Raises:
-            UnknownToolError: There is none of that name.
-        """
-        tool = self.tool(name)
-        del self._tools[name]
-        self._short.pop(name, None)
-        self._companions.leave(name, self._tools)
-        return tool
-
-    def tool(self, name: str) -> Tool:
-        """Return the tool of that name.
-
-        Raises:
-            UnknownToolError: There is none; the message lists those there are.
-        """
-        try:
-            return self._tools[name]
-        except (KeyError, TypeError):
-            known = ", ".join(self._tools) or "none"
-            raise UnknownToolError(
-                f"there is no tool named {name!r}; registered: {known}"
-            ) from None
 
     async def execute(self, name: str, /, **arguments: Any) -> Any:
         """Run one tool and return what it returned.
@@ -259,11 +202,7 @@ class ToolRunner:
                 return await self._at_once(name, values, arguments)
         self.tool(name)
         attempt = self._attempts([ToolCall(name, arguments)])[0]
-        try:
-            result = await attempt.run(contextlib.nullcontext(), own_task=False)
-        except asyncio.CancelledError:
-            await attempt.told(attempt.stopped())
-            raise
+        result = await run_alone(attempt)
         if attempt.is_interrupted:
             raise KeyboardInterrupt
         self._remember(name)
@@ -289,6 +228,8 @@ class ToolRunner:
         """Let later calls of this tool take the short way, if nothing stands beside it."""
         tool, setting = self._tools.get(name), self._setting
         if tool is None or name in self._short or not tool.is_async:
+            return
+        if setting.gate is not None or tool.path_of is not None:
             return
         asks = (tool.scopes, tool.timeout, tool.turn, setting.before, setting.after)
         asks_more = (
@@ -401,6 +342,7 @@ class ToolRunner:
             limit = 1
         numbering = Numbering()
         setting = self._setting_for(timeout)
+        self._ensure_checked()
 
         def attempt(index: int, call: Any) -> Attempt:
             return self._attempt(index, read_call(call), numbering, setting, self.tool_names)
@@ -434,11 +376,16 @@ class ToolRunner:
     def _attempts(self, calls: Iterable[Any], seconds: float | None = None) -> list[Attempt]:
         """One attempt a call. What is no call gets one too, so that its siblings run."""
         read = [read_call(call) for call in checked_calls(calls)]
+        self._ensure_checked()
         numbering = Numbering({call.id for call, *_ in read if isinstance(call.id, str)})
         setting, known = self._setting_for(seconds), self.tool_names
         return [
             self._attempt(index, one, numbering, setting, known) for index, one in enumerate(read)
         ]
+
+    def _ensure_checked(self) -> None:
+        if not self._is_checked:
+            self.check()
 
     def _attempt(
         self,
@@ -450,7 +397,7 @@ class ToolRunner:
     ) -> Attempt:
         call, args, plain, refusal = read
         call_id, notes = numbering.numbered(call.id)
-        tool = self._tools.get(call.name)
+        tool = self._on().get(call.name)
         return Attempt(
             call, args, call_id, tool, known, setting, notes, index, plain, refusal,
             numbering.group_id,
@@ -460,18 +407,3 @@ class ToolRunner:
 def _check_hook(hook: Any) -> None:
     if not callable(hook):
         raise UsageError(f"a hook must be a function, not {brief_repr(hook)}")
-
-
-def _checked_executor(executor: ExecutorChoice | None) -> ExecutorChoice | None:
-    """An executor, or what chooses one, as given.
-
-    Raises:
-        UsageError: It is neither.
-    """
-    is_chooser = callable(executor) and not isinstance(executor, type)
-    if executor is None or isinstance(executor, Executor) or is_chooser:
-        return executor
-    raise UsageError(
-        "executor must be a concurrent.futures.Executor, or a function that returns one for a "
-        f"tool, not {brief_repr(executor)}"
-    )

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 from agtools_nb.calls import ToolCall, ToolResult
-from agtools_nb.context import ToolContext
+from agtools_nb.context import AnswerHandler, ToolContext
 from agtools_nb.define import Tool
 from agtools_nb.errors import UsageError
 from agtools_nb.jsonable import brief_repr
+from agtools_nb.run.gate import Gate
 from agtools_nb.run.strategy import Strategy
 from agtools_nb.run.threads import WorkerThreads
 from agtools_nb.run.work import WorkKeeper
@@ -36,6 +37,8 @@ class Setting:
         before: Called in turn once a call's arguments are ready.
         after: Called in turn once a call has its result.
         background: Takes over what outlives its call; ``None`` if nobody does.
+        gate: Decides which calls run; ``None`` lets every call run.
+        answer: Who answers what tools ask where their context does not say; ``None``: nobody.
     """
 
     context: ToolContext | None = None
@@ -48,6 +51,8 @@ class Setting:
     before: tuple[Before, ...] = ()
     after: tuple[After, ...] = ()
     background: WorkKeeper | None = None
+    gate: Gate | None = None
+    answer: AnswerHandler | None = None
 
     def executor_for(self, tool: Tool) -> Executor | None:
         """Where a blocking tool runs; ``None`` for the threads.
@@ -91,3 +96,18 @@ class RunOptions(TypedDict, total=False):
     max_concurrency: int | None
     timeout: float | None
     executor: ExecutorChoice | None
+
+
+def checked_executor(executor: ExecutorChoice | None) -> ExecutorChoice | None:
+    """An executor, or what chooses one, as given.
+
+    Raises:
+        UsageError: It is neither.
+    """
+    is_chooser = callable(executor) and not isinstance(executor, type)
+    if executor is None or isinstance(executor, Executor) or is_chooser:
+        return executor
+    raise UsageError(
+        "executor must be a concurrent.futures.Executor, or a function that returns one for a "
+        f"tool, not {brief_repr(executor)}"
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
 from typing import Any
 
 from agtools_nb.calls import ToolResult
@@ -13,6 +14,7 @@ from agtools_nb.run.attempt import Attempt
 from agtools_nb.run.batch import GRACE_SECONDS, HEARTBEAT_SECONDS
 from agtools_nb.run.bounds import checked_concurrency
 from agtools_nb.run.capture import kept_routed, routed_output
+from agtools_nb.run.gate import Round
 from agtools_nb.run.strategy import runs_beside_others
 from agtools_nb.run.threads import MAX_THREADS
 
@@ -70,6 +72,9 @@ class _Stream:
         self._waits: asyncio.Future[None] | None = None
         self._room = asyncio.Event()
         self._is_interrupted = False
+        self._aside = 0
+        self._round: Round | None = None
+        self._stopped = True
 
     async def results(self) -> AsyncGenerator[Progress | ToolResult, None]:
         self._turn = asyncio.Semaphore(MAX_THREADS)
@@ -88,8 +93,11 @@ class _Stream:
                     yield self._taken()
                 # What reading the calls raised, once all that had been read is answered.
                 feeder.result()
+                self._stopped = False
             finally:
                 await self._stop(feeder)
+                if self._round is not None:
+                    await self._round.ended((), stopped=self._stopped)
 
     @property
     def _count(self) -> int:
@@ -128,6 +136,7 @@ class _Stream:
             await self._until(self._limit - 1)
             attempt = self._attempt(index, call)
             index += 1
+            await self._shown_to_gate(attempt)
             by_itself = self._alone and not runs_beside_others(attempt.tool)
             if by_itself:
                 await self._until(0)
@@ -137,11 +146,49 @@ class _Stream:
             if by_itself:
                 await self._until(0)
 
+    async def _shown_to_gate(self, attempt: Attempt) -> None:
+        """Let the gate know of a call, if there is one; all calls of a stream are one round."""
+        gate = attempt.setting.gate
+        if gate is None:
+            return
+        if self._round is None:
+            self._round = gate.round()
+            await self._round.began(())
+        attempt.visit, attempt.aside = self._round.visit(), self._put_aside
+
+    @asynccontextmanager
+    async def _put_aside(self) -> AsyncIterator[None]:
+        """Within it a call takes no place among those under way: a person is asked about it."""
+        self._aside += 1
+        self._room.set()
+        try:
+            yield
+        finally:
+            self._aside -= 1
+        while self._under_way > self._limit:
+            self._aside += 1
+            try:
+                self._room.clear()
+                await self._room.wait()
+            finally:
+                self._aside -= 1
+
+    @property
+    def _under_way(self) -> int:
+        return len(self._running) - self._aside
+
     async def _until(self, most: int) -> None:
         """Wait until at most so many calls are under way, results not taken counted but for 0."""
-        while len(self._running) + (self._not_taken if most else 0) > most:
+        while self._is_full(most):
             self._room.clear()
             await self._room.wait()
+
+    def _is_full(self, most: int) -> bool:
+        if not most:
+            return bool(self._running)
+        # Those that a person is asked about are held in memory, too.
+        is_full = len(self._running) >= max(MAX_OPEN, self._limit)
+        return is_full or self._under_way + self._not_taken > most
 
     async def _member(self, attempt: Attempt) -> None:
         if self._channel is not None:

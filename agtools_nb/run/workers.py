@@ -13,7 +13,9 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import time
-from collections.abc import Callable, Coroutine, Generator, Iterator, Sequence
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from agtools_nb.calls import ToolResult
@@ -49,6 +51,8 @@ class Workers:
         self._limit = len(indices) if limit is None else limit
         self._tasks: set[asyncio.Task[None]] = set()
         self._ended: asyncio.Future[None] | None = None
+        self._aside = 0
+        self._back: deque[asyncio.Future[None]] = deque()
         self.waiting: dict[int, asyncio.Task[Any]] = {}
 
     @property
@@ -80,8 +84,45 @@ class Workers:
             timer.cancel()
             self._ended = None
 
+    @asynccontextmanager
+    async def aside(self) -> AsyncIterator[None]:
+        """Within it a call does not count as under way: others take its place meanwhile.
+
+        Raises:
+            asyncio.CancelledError: The call was stopped, there or while it waited for a place.
+        """
+        self._aside += 1
+        self._add()
+        try:
+            yield
+        finally:
+            self._aside -= 1
+        if len(self._tasks) - self._aside > self._limit:
+            await self._wait_for_place()
+
+    async def _wait_for_place(self) -> None:
+        self._aside += 1
+        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._back.append(place)
+        try:
+            await place
+        except BaseException:
+            if place.cancelled():  # it was never given: the task ends, and counts as before
+                self._aside -= 1
+                with suppress(ValueError):
+                    self._back.remove(place)
+            raise
+
+    def _give_place(self) -> None:
+        """Let those go on that were aside, first come first served."""
+        while self._back and len(self._tasks) - self._aside < self._limit:
+            place = self._back.popleft()
+            if not place.done():
+                self._aside -= 1
+                place.set_result(None)
+
     def _add(self) -> None:
-        if self._count_left and len(self._tasks) < self._limit:
+        if self._count_left and len(self._tasks) - self._aside < self._limit:
             # Not create_task: an eager task factory would run the worker here, within another.
             loop = asyncio.get_running_loop()
             task = asyncio.Task(self._work(), loop=loop, name="calls of a batch")
@@ -90,6 +131,7 @@ class Workers:
 
     def _forget(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
+        self._give_place()
         self._add()  # if it stopped early, because somebody cancelled its call
         if not self._tasks and self._ended is not None:
             _wake(self._ended)
@@ -109,6 +151,8 @@ class Workers:
                 # Not by a function of its own: this is most of the time of a call that is short.
                 if task.cancelling() or getattr(task, "_must_cancel", False):
                     return
+                if self._back:
+                    return
                 if time.perf_counter() > until:
                     await asyncio.sleep(0)
                     until = time.perf_counter() + _SLICE_SECONDS
@@ -127,7 +171,7 @@ class Workers:
                 raise
             finally:
                 del self.waiting[index]
-            if _is_marked(task):
+            if _is_marked(task) or self._back:
                 return
             until = time.perf_counter() + _SLICE_SECONDS
 

@@ -289,6 +289,11 @@ class FormView(HostView):
 
     # -- state --------------------------------------------------------------------------------
 
+    def cards_changed(self) -> None:
+        """A card came, or was answered: the run waits for a person, or goes on."""
+        super().cards_changed()
+        self.refresh()
+
     def _note(self, content: Mapping[str, Any]) -> None:
         """Remember how far a page's edits have come."""
         client, seq = content.get("client"), content.get("seq")
@@ -339,6 +344,7 @@ class FormView(HostView):
                 "can_run": self._run is not None,
                 "can_stop": self._stop is not None,
                 "running": self._running,
+                "asking": any(card.is_open for card in self.cards),
                 "result": self._result_wire(),
             }
 

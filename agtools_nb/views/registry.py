@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from agtools_nb.access import Standing
 from agtools_nb.calls import ToolResult
 from agtools_nb.define import Tool
 from agtools_nb.jsonable import shorten
@@ -26,6 +27,7 @@ class RegistryRow:
         failures: How many of them did not end with ``"ok"``.
         running: Calls that are running now.
         last: The outcome of the call that ended last.
+        access: Whether its calls run; ``None`` where nothing says that any does not.
     """
 
     tool: Tool
@@ -33,6 +35,25 @@ class RegistryRow:
     failures: int = 0
     running: int = 0
     last: ToolResult | None = None
+    access: Standing | None = None
+
+
+ACCESS_WORDS: dict[Standing, str] = {
+    "on": "on",
+    "off": "off",
+    "denied": "denied",
+    "asks": "asks you",
+    "depends": "depends",
+}
+"""How a tool stands, in a word."""
+
+_ACCESS_TEXTS: dict[Standing, str] = {
+    "on": "Its calls run.",
+    "off": "It is off: a model does not see it, and a call of it is a call of an unknown tool.",
+    "denied": "Every call of it is denied, with the reason of the rule that denies.",
+    "asks": "A person is asked about every call of it.",
+    "depends": "Whether a call runs depends on its arguments.",
+}
 
 
 class RegistryView(View):
@@ -64,6 +85,7 @@ class RegistryView(View):
             "failures": row.failures,
             "running": row.running,
             "last": _last(row.last),
+            "access": _access(row.access),
         }
 
     def _tool(self, tool: Tool) -> dict[str, Any]:
@@ -82,10 +104,11 @@ class RegistryView(View):
         rows = self.snapshot()["tools"]
         if not rows:
             return tag("p", "No tools yet.")
-        head = ("Tool", "What it does", "Parameters", "Flags", "Calls", "Last outcome")
+        head = ("Tool", "Access", "What it does", "Parameters", "Flags", "Calls", "Last outcome")
         body = [
             (
                 tag("strong", row["name"]),
+                _access_word(row),
                 row["fault"] or _first_line(row["description"]),
                 [[code(_signature(p)), " "] for p in row["parameters"]],
                 ", ".join(row["flags"]),
@@ -102,10 +125,11 @@ class RegistryView(View):
         if not rows:
             return "No tools yet."
         return text_table(
-            ("tool", "what it does", "parameters", "calls", "last outcome"),
+            ("tool", "access", "what it does", "parameters", "calls", "last outcome"),
             (
                 (
                     row["name"],
+                    _access_word(row),
                     row["fault"] or _first_line(row["description"]),
                     ", ".join(_signature(p) for p in row["parameters"]),
                     _counts(row),
@@ -127,6 +151,16 @@ def _last(result: ToolResult | None) -> dict[str, Any] | None:
         "duration": result.duration,
         "at": result.started_at + result.duration,
     }
+
+
+def _access(access: Standing | None) -> dict[str, str] | None:
+    if access is None:
+        return None
+    return {"kind": access, "word": ACCESS_WORDS[access], "text": _ACCESS_TEXTS[access]}
+
+
+def _access_word(row: dict[str, Any]) -> str:
+    return "" if row["access"] is None else str(row["access"]["word"])
 
 
 def _first_line(text: str) -> str:

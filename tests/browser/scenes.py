@@ -120,3 +120,53 @@ def build(modules: int, seconds: float = 0.05) -> str:
 def batch(name: str, times: int, **arguments: object) -> str:
     """Return the source of a list of equal calls."""
     return f"[ToolCall({name!r}, {arguments!r})] * {times}"
+
+
+# Tools about which rules say something; `ran` holds what really ran.
+RULED = """
+from agtools_nb import CapabilitiesConfig, allow, ask_user, deny
+
+def is_forced(arguments):
+    return "--force" in arguments["command"]
+
+tk = Toolkit(
+    policies=[
+        deny("git", when=is_forced, name="no_force", reason="History that others have is not rewritten."),
+        ask_user("git", name="confirm_git", reason="Commands change what others see."),
+        ask_user("write", reason="Files are yours."),
+        deny("delete", reason="Nothing is deleted here."),
+        allow("*"),
+    ],
+    capabilities=CapabilitiesConfig(disabled_tools=["mail"]),
+)
+ran = []
+
+@tk.tool
+async def git(command: list[str], folder: str = ".", seconds: int = 60) -> str:
+    "Run git and return what it prints."
+    ran.append(["git", command, seconds])
+    return "done"
+
+@tk.tool
+def write(path: str, text: str, overwrite: bool = False) -> str:
+    "Write a file."
+    ran.append(["write", path, text])
+    return "written"
+
+@tk.tool
+def delete(path: str) -> None:
+    "Delete a file."
+
+@tk.tool
+def mail(to: str) -> None:
+    "Send a mail."
+
+@tk.tool(read_only=True)
+async def quiz(kind: str = "open", *, ctx: ToolContext) -> str:
+    "Ask the person."
+    if kind == "one":
+        return repr(await ctx.ask("Which colour?", ["red", "green", "blue"]))
+    if kind == "several":
+        return repr(await ctx.ask("Which files may go?", ["a.txt", "b.txt", "c.txt"], multiple=True, allow_text=True))
+    return repr(await ctx.ask("What is the project called?"))
+"""

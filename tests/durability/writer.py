@@ -16,8 +16,9 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from agtools_nb import ToolRunner
 from agtools_nb.context import Store
-from agtools_nb.run import Journal, ToolRunner
+from agtools_nb.run import Journal
 
 
 def say(*words: object) -> None:

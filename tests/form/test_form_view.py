@@ -12,9 +12,9 @@ import pytest
 from form.schema_tool import schema_tool
 from pydantic import BaseModel
 
+from agtools_nb import ToolRunner
 from agtools_nb.calls import ToolCall, ToolResult
 from agtools_nb.define import Tool, tool
-from agtools_nb.run import ToolRunner
 from agtools_nb.views.base import DirectScheduler
 from agtools_nb.views.form import FormView
 

@@ -87,6 +87,8 @@ function rowOf(first, opened) {
     setText(outcome, row.outcome ?? row.line ?? "");
     outcome.classList.toggle("agt-bad", row.status === "error" || row.status === "invalid");
     drawRunning();
+    // The card that asks shows the arguments as the tool will get them.
+    body.hidden = row.status === "asking";
     bar.className = `agt-bar agt-${row.status}`;
     bar.hidden = row.start === undefined;
     bar.style.setProperty("--s", String(row.start ?? 0));

@@ -208,8 +208,10 @@ function render(context) {
       setText(status, readiness(data));
     }
   };
-  const tick = () =>
-    setText(status, `running ${duration(Math.round((performance.now() - began) / 100) / 10)}`);
+  const tick = () => {
+    const seconds = Math.round((performance.now() - began) / 100) / 10;
+    setText(status, view.data().asking ? "asks you" : `running ${duration(seconds)}`);
+  };
 
   let shownOutcome = "";
   const drawOutcome = (/** @type {FormData} */ data) => {

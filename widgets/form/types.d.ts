@@ -89,6 +89,8 @@ export interface FormData extends BaseData {
   can_run: boolean;
   can_stop: boolean;
   running: boolean;
+  /** Whether the run waits for a person. */
+  asking: boolean;
   result: Outcome | null;
 }
 

@@ -22,6 +22,7 @@ import { disclosure } from "../lib/rows.js";
  * @property {number} failures
  * @property {number} running
  * @property {{ status: string, word: string, text: string, duration: number } | null} last
+ * @property {{ kind: string, word: string, text: string } | null} access
  */
 
 /** @typedef {BaseData & { tools: Tool[] }} Registry */
@@ -67,6 +68,7 @@ function names(tool) {
 /** @param {Tool} tool */
 function about(tool) {
   return [
+    tool.access && h("div", { class: "agt-prose agt-quiet" }, tool.access.text),
     prose(tool.description.trim().split("\n").slice(1).join("\n")),
     tool.fault ? h("div", { class: "agt-fault" }, tool.fault) : parameterTable(tool.parameters),
     tool.last?.text &&
@@ -99,10 +101,17 @@ function row(first) {
     if (same === drawn) return;
     drawn = same;
     tool = next;
+    element.classList.toggle("agt-is-off", tool.access?.kind === "off");
     fill(
       title,
       h("span", { class: "agt-mono agt-name" }, tool.name),
       names(tool),
+      tool.access &&
+        h(
+          "span",
+          { class: `agt-tag agt-access agt-access-${tool.access.kind}`, title: tool.access.text },
+          tool.access.word,
+        ),
       [...tool.flags, ...tool.scopes.map((scope) => `scope ${scope}`)].map((flag) =>
         h("span", { class: "agt-tag" }, flag),
       ),

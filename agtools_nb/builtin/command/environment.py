@@ -1,0 +1,59 @@
+"""The environment that a started program gets."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+
+# Whole words of a name, so that KEYBOARD, AUTHOR and TOKENIZERS_PARALLELISM stay.
+_SECRET = re.compile(
+    r"(^|_)(API|ACCESS|ACCOUNT|AUTH|DEPLOY|ENCRYPTION|MASTER|PRIVATE|SECRET|SIGNING|SSH)?KEYS?(_|$)"
+    r"|(^|_)(\w*TOKENS?|\w*SECRETS?|\w*PASSWORDS?|PASSWD|PASSPHRASE|PASS|PWD|CREDENTIALS?|CREDS?"
+    r"|AUTH|COOKIES?|SESSION|SALT|DSN|PAT|JWT|SK|SIGNATURE|CONNECTION_STRING|CONN_STR|NETRC)(_|$)"
+    r"|_URI$|(DATABASE|DB|REDIS|AMQP|BROKER|WEBHOOK)_URL$",
+    re.IGNORECASE,
+)
+# Programs find each other, their files and their language by these.
+_KEPT = frozenset({"PWD", "OLDPWD", "XDG_SESSION_TYPE", "SESSION_MANAGER", "TERM_SESSION_ID"})
+# Sockets through which others sign, log in or give orders to the whole machine.
+_SOCKETS = frozenset(
+    {
+        "DBUS_SESSION_BUS_ADDRESS",
+        "DOCKER_HOST",
+        "GPG_AGENT_INFO",
+        "KUBECONFIG",
+        "SSH_AGENT_PID",
+        "SSH_AUTH_SOCK",
+    }
+)
+_USER_IN_URL = re.compile(r"://[^/\s@]+@")
+
+
+def without_secrets(
+    environment: Mapping[str, str] | None = None, extra: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """The environment less what looks like a secret.
+
+    Left out are variables with a word such as ``KEY``, ``TOKEN``, ``SECRET``, ``PASSWORD`` or
+    ``CREDENTIALS`` in their names, addresses of databases, the sockets of agents that sign for
+    their user, and each value that is a URL with a user's name in it. It is a sieve for what
+    lies about by habit, not a wall: a program still reads every file that this process may read.
+
+    Args:
+        environment: Default: that of this process.
+        extra: What is put in afterwards, as it is.
+    """
+    given = os.environ if environment is None else environment
+    kept = {name: value for name, value in given.items() if not _is_secret(name, value)}
+    return {**kept, **(extra or {})}
+
+
+def _is_secret(name: str, value: str) -> bool:
+    if name in _KEPT:
+        return False
+    return (
+        name.upper() in _SOCKETS
+        or _SECRET.search(name) is not None
+        or _USER_IN_URL.search(value[:10_000]) is not None
+    )

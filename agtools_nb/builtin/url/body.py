@@ -1,0 +1,105 @@
+"""The bytes of a response, unpacked only as far as they may go."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import AsyncIterator
+
+from agtools_nb.errors import ToolError
+from agtools_nb.jsonable import brief_repr
+
+ENCODINGS = "gzip, deflate"
+"""The ways of packing that are asked for."""
+
+_GZIP = 16 + zlib.MAX_WBITS
+_MOST_MEMBERS = 100
+
+
+class Inflater:
+    """Unpacks gzip or deflate, and never more at once than there is room for.
+
+    Args:
+        encoding: ``"gzip"`` or ``"deflate"``.
+    """
+
+    def __init__(self, encoding: str) -> None:
+        self._bits = _GZIP if encoding == "gzip" else zlib.MAX_WBITS
+        self._unpacker = zlib.decompressobj(self._bits)
+        self._may_be_raw = encoding == "deflate"
+        self._members = 1
+
+    def unpacked(self, data: bytes, room: int) -> bytes:
+        """What this data unpacks to, at most ``room`` bytes.
+
+        Raises:
+            ToolError: It is not packed as it says.
+        """
+        out = bytearray()
+        while data and len(out) < room:
+            out += self._some(data, room - len(out))
+            data = self._unpacker.unconsumed_tail or self._next_member()
+        return bytes(out)
+
+    def _some(self, data: bytes, room: int) -> bytes:
+        try:
+            unpacked = self._unpacker.decompress(data, room)
+        except zlib.error as error:
+            if not self._may_be_raw:
+                raise _bad_encoding("what came is not packed as it says") from error
+            # Some servers leave out deflate's own header.
+            self._unpacker = zlib.decompressobj(-zlib.MAX_WBITS)
+            self._may_be_raw = False
+            return self._some(data, room)
+        self._may_be_raw = False
+        return unpacked
+
+    def _next_member(self) -> bytes:
+        """The packed data after an end, of which gzip may have several."""
+        rest = self._unpacker.unused_data
+        if not self._unpacker.eof or not rest or self._members >= _MOST_MEMBERS:
+            return b""
+        self._members += 1
+        self._unpacker = zlib.decompressobj(self._bits)
+        return rest
+
+
+async def read_body(
+    chunks: AsyncIterator[bytes], encoding: str | None, most_bytes: int
+) -> tuple[bytes, bool]:
+    """Read a body to its end or to a bound, packed and unpacked.
+
+    Args:
+        chunks: The bytes as they come.
+        encoding: The header ``Content-Encoding``.
+        most_bytes: Bytes to take, and bytes to unpack.
+
+    Returns:
+        The bytes, and whether there are more.
+
+    Raises:
+        ToolError: It is packed in another way than was asked for.
+    """
+    inflater = _inflater(encoding)
+    body = bytearray()
+    taken = 0
+    async for chunk in chunks:
+        taken += len(chunk)
+        # One byte more than there is room for tells that there is more.
+        room = most_bytes - len(body) + 1
+        body += chunk[:room] if inflater is None else inflater.unpacked(chunk, room)
+        if len(body) > most_bytes or taken > most_bytes:
+            return bytes(body[:most_bytes]), True
+    return bytes(body), False
+
+
+def _inflater(encoding: str | None) -> Inflater | None:
+    name = (encoding or "").strip().lower().removeprefix("x-")
+    if name in ("", "identity"):
+        return None
+    if name in ("gzip", "deflate"):
+        return Inflater(name)
+    raise _bad_encoding(f"it is packed as {brief_repr(name)}, and only {ENCODINGS} is read")
+
+
+def _bad_encoding(why: str) -> ToolError:
+    return ToolError("bad_encoding", f"The page could not be unpacked: {why}.", category="web")

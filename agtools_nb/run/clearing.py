@@ -1,0 +1,65 @@
+"""A call that is ready, shown to all who can refuse it: scopes, the gate, hooks of the runner."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from agtools_nb.arguments import Prepared, can_explain, learn_to_explain, prepare, unchecked
+from agtools_nb.context import AnswerHandler, copied
+from agtools_nb.define import Tool
+from agtools_nb.errors import DeniedError
+from agtools_nb.run.asked import ask_before, check_scopes
+from agtools_nb.run.setting import Setting
+
+if TYPE_CHECKING:
+    from agtools_nb.run.attempt import Attempt
+
+
+def is_asked_about(tool: Tool, setting: Setting) -> bool:
+    """Whether anybody can refuse a call of a tool, or wants to know which path it is about."""
+    if tool.scopes or setting.before:
+        return True
+    return setting.gate is not None or tool.path_of is not None
+
+
+async def cleared(attempt: Attempt, tool: Tool, prepared: Prepared) -> Prepared:
+    """What a call may run with, once all who can refuse it were asked.
+
+    Raises:
+        DeniedError: Rules, hooks or people refused it.
+        AgtoolsError: A scope is missing, or a hook of the runner refused it or failed.
+    """
+    setting = attempt.setting
+    check_scopes(tool, setting.context)
+    if setting.gate is not None:
+        if attempt.visit is None:
+            attempt.visit = setting.gate.round().visit()
+        again = partial(_prepared_again, setting, tool)
+        try:
+            admitted = await attempt.visit.admit(tool, attempt.call, prepared, again, attempt.aside)
+        except DeniedError:
+            attempt.is_denied = True
+            raise
+        prepared = admitted.prepared
+        attempt.admitted(prepared, admitted.notes)
+    if tool.path_of is not None:
+        attempt.is_about(tool.canonical_path(prepared.arguments or {}))
+    await ask_before(setting.before, tool, attempt.call, prepared.arguments)
+    return prepared
+
+
+async def _prepared_again(setting: Setting, tool: Tool, raw: Any) -> Prepared:
+    """Other arguments made ready, as the model's own are."""
+    args = copied(raw)
+    if not setting.validate:
+        return unchecked(args)
+    if not can_explain():
+        await setting.threads.run(learn_to_explain)
+    return prepare(tool, args, omit_nulls=setting.omit_nulls)
+
+
+def answering(attempt: Attempt, own: AnswerHandler | None) -> AnswerHandler | None:
+    """Who answers what the tool asks: hooks, then the context's own handler, or the runner's."""
+    handler = attempt.setting.answer if own is None else own
+    return handler if attempt.visit is None else attempt.visit.answering(handler)
