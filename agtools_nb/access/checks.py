@@ -60,8 +60,9 @@ def _unknown(capabilities: CapabilitiesConfig, tools: Sequence[Tool]) -> Iterato
 
 
 def _hint(name: str, tools: Sequence[Tool]) -> str:
-    if name in BuiltinTools.__members__:
-        return f"; did you mean {BuiltinTools[name].value!r}?"
+    member = BuiltinTools.__members__.get(name.upper())
+    if member is not None:
+        return f"; did you mean {member.value!r}?"
     known = [tool.name for tool in tools]
     known += [
         f"{tool.server_name}/{tool.remote_name}" for tool in tools if tool.server_name is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from agtools_nb.access.approval import ApprovalHandler
@@ -43,6 +43,7 @@ class PolicyEngine:
         policies: The rules, in order of precedence.
         capabilities: Which tools are on.
         approve: Who is asked where a rule names nobody; ``None`` if nobody is.
+        owners_of: Gives the names of the tools that the tool of a name came with.
 
     Raises:
         UsageError: One is no rule, its condition cannot be used, or it asks and there is
@@ -61,7 +62,7 @@ class PolicyEngine:
         self.policies: tuple[Policy, ...] = tuple(rule.policy for rule in found)
         self.capabilities = CapabilitiesConfig() if capabilities is None else capabilities
         self.approve = approve
-        self._owners: dict[str, tuple[str, ...]] = {}
+        self.owners_of: Callable[[str], Iterable[str]] = lambda name: ()
         # By the place of a rule and the name of a tool: the tool whose calls were approved.
         self._remembered: dict[tuple[int, str], Tool] = {}
         for policy in self.policies:
@@ -154,11 +155,9 @@ class PolicyEngine:
 
         Args:
             tool: The tool.
-            owners: Names of the tools that it came with. Default: as they were told last.
+            owners: Names of the tools that it came with. Default: what :attr:`owners_of` says.
         """
-        if owners is not None:
-            self._owners[tool.name] = tuple(owners)
-        came_with = self._owners.get(tool.name, ())
+        came_with = self.owners_of(tool.name) if owners is None else owners
         if came_with and tool.name not in (self.capabilities.disabled_tools or ()):
             return any(map(self.capabilities.allows, came_with))
         return self.capabilities.allows(tool.name)

@@ -37,7 +37,8 @@ class ToolRunner(Runner):
 
     Args:
         tools: Tools, or functions to make tools of.
-        context: What tools that ask for a ``ToolContext`` are given. Default: none.
+        context: What tools that ask for a ``ToolContext`` are given. Default: none, or an empty
+            one if there is ``answer=``.
         background: Takes care of what outlives its call: a :class:`Background`. Default:
             none, and such calls are refused.
         policies: Rules on who may call what: ``[deny("delete"), ask_user("*")]``. Default:
@@ -83,6 +84,8 @@ class ToolRunner(Runner):
         answer: AnswerHandler | None = None,
         **options: Unpack[RunOptions],
     ) -> None:
+        if context is None and answer is not None:
+            context = ToolContext()  # or tools could not ask
         self.access = Access(policies, capabilities=capabilities, hooks=hooks, approve=approve)
         super().__init__(
             context=context,
@@ -91,6 +94,7 @@ class ToolRunner(Runner):
             gate=self.access if self.access.is_needed else None,
             **options,
         )
+        self.access.engine.owners_of = self._companions.owners
         self._add_all(tools, caller_scope(2))
 
     def standing(self, tool: Tool | str) -> Standing:

@@ -27,6 +27,7 @@ from agtools_nb.views.question import QuestionView
 APPROVAL_SECONDS = 300.0
 """How long a card waits unless told otherwise."""
 
+_EXPIRED: Any = object()
 _GO_ON = "Go on with what you know, and say what you assumed."
 
 HEARTBEAT_SECONDS = 0.1
@@ -129,11 +130,11 @@ class Asking:
         def card(scheduler: Scheduler, settle: Callable[[Any], None]) -> ApprovalView:
             return ApprovalView(scheduler, approval, settle, self.seconds, sent)
 
-        decision: ApprovalDecision | None
         decision = await self._asked(card, place, approval.call.id)
-        if decision is None:
+        if decision is _EXPIRED:
             late = f"{who} answered within {self.seconds:g} s"
             raise ToolError("no_answer", late, category="access")
+        assert isinstance(decision, ApprovalDecision)
         if decision.approved and decision.remember:
             self._approve_the_like(approval)
         return decision
@@ -150,17 +151,18 @@ class Asking:
             raise ToolError("nobody_to_ask", text, category="access", hint=_GO_ON)
 
         def card(scheduler: Scheduler, settle: Callable[[Any], None]) -> QuestionView:
-            return QuestionView(scheduler, question, lambda said: settle(_Said(said)), self.seconds)
+            return QuestionView(scheduler, question, settle, self.seconds)
 
-        said: _Said | None = await self._asked(card, place, question.call_id)
-        if said is None:
+        said = await self._asked(card, place, question.call_id)
+        if said is _EXPIRED:
             raise ToolError(
                 "no_answer",
                 f"Nobody answered the question within {self.seconds:g} s.",
                 category="access",
                 hint=_GO_ON,
             )
-        return said.answer
+        answer: Answer = said
+        return answer
 
     def _approve_the_like(self, approved: Approval) -> None:
         """What was approved for the session is approved for calls that wait already."""
@@ -177,7 +179,7 @@ class Asking:
         place: Place,
         call_id: str | None,
     ) -> Any:
-        """Show a card until it is answered; ``None``: nobody did in time."""
+        """Show a card until it is answered, and return the answer, or that it expired."""
         loop = asyncio.get_running_loop()  # need not be the kernel's
         answer: asyncio.Future[Any] = loop.create_future()
 
@@ -192,7 +194,7 @@ class Asking:
         try:
             while not answer.done():
                 await asyncio.wait({answer}, timeout=HEARTBEAT_SECONDS)
-            return answer.result()
+            return _EXPIRED if card.state == "expired" else answer.result()
         finally:
             self._end(card, place, call_id)
 
@@ -219,13 +221,6 @@ class Asking:
         if place.calls is not None:
             place.calls.asks(call_id, False)
         self._changed()
-
-
-@dataclass(frozen=True, slots=True)
-class _Said:
-    """An answer, which may be ``None``."""
-
-    answer: Answer
 
 
 def _nobody(place: Place, argument: str) -> str | None:

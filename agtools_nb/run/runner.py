@@ -347,13 +347,12 @@ class Runner(Registry):
         def attempt(index: int, call: Any) -> Attempt:
             return self._attempt(index, read_call(call), numbering, setting, self.tool_names)
 
-        alone = self.strategy is Strategy.AUTO
         return stream_results(
             checked_calls(calls),
             attempt,
             numbering.forget,
             MAX_OPEN if limit is None else limit,
-            alone,
+            self.strategy,
             progress,
         )
 

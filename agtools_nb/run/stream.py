@@ -15,7 +15,7 @@ from agtools_nb.run.batch import GRACE_SECONDS, HEARTBEAT_SECONDS
 from agtools_nb.run.bounds import checked_concurrency
 from agtools_nb.run.capture import kept_routed, routed_output
 from agtools_nb.run.gate import Round
-from agtools_nb.run.strategy import runs_beside_others
+from agtools_nb.run.strategy import Strategy, runs_beside_others
 from agtools_nb.run.threads import MAX_THREADS
 
 MAX_OPEN = 256
@@ -29,7 +29,7 @@ def stream_results(
     attempt: Callable[[int, Any], Attempt],
     answered: Callable[[str], None],
     limit: int,
-    alone: bool,
+    strategy: Strategy,
     follows: bool = False,
 ) -> AsyncGenerator[Progress | ToolResult, None]:
     """Yield the results of calls as they finish, and their progress before them if asked to.
@@ -39,14 +39,14 @@ def stream_results(
         attempt: Makes a call ready to run.
         answered: Told the id of each call whose result has been taken.
         limit: Most calls under way or with a result not taken.
-        alone: Whether a tool that may not run beside others waits and runs by itself.
+        strategy: Which calls run beside each other.
         follows: Whether progress is wanted.
 
     Raises:
         UsageError: ``limit`` is less than 1.
     """
     checked_concurrency(limit)
-    return _Stream(calls, attempt, answered, limit, alone, follows).results()
+    return _Stream(calls, attempt, answered, limit, strategy, follows).results()
 
 
 class _Stream:
@@ -56,14 +56,14 @@ class _Stream:
         attempt: Callable[[int, Any], Attempt],
         answered: Callable[[str], None],
         limit: int,
-        alone: bool,
+        strategy: Strategy,
         follows: bool,
     ) -> None:
         self._calls = calls
         self._attempt = attempt
         self._answered = answered
         self._limit = limit
-        self._alone = alone
+        self._strategy = strategy
         self._follows = follows
         self._channel: ProgressChannel | None = None
         self._done: deque[tuple[str, ToolResult]] = deque()
@@ -137,14 +137,19 @@ class _Stream:
             attempt = self._attempt(index, call)
             index += 1
             await self._shown_to_gate(attempt)
-            by_itself = self._alone and not runs_beside_others(attempt.tool)
+            by_itself = self._runs_by_itself(attempt)
             if by_itself:
-                await self._until(0)
+                await self._until_idle()
             task = asyncio.create_task(self._member(attempt), name=f"call {attempt.id}")
             self._running[task] = attempt
             task.add_done_callback(self._ended)
             if by_itself:
-                await self._until(0)
+                await self._until_idle()
+
+    def _runs_by_itself(self, attempt: Attempt) -> bool:
+        if self._strategy is Strategy.AUTO:
+            return not runs_beside_others(attempt.tool)
+        return self._strategy is Strategy.SEQUENTIAL
 
     async def _shown_to_gate(self, attempt: Attempt) -> None:
         """Let the gate know of a call, if there is one; all calls of a stream are one round."""
@@ -177,6 +182,12 @@ class _Stream:
     def _under_way(self) -> int:
         return len(self._running) - self._aside
 
+    async def _until_idle(self) -> None:
+        """Wait until no call is under way, or asked about."""
+        while self._running:
+            self._room.clear()
+            await self._room.wait()
+
     async def _until(self, most: int) -> None:
         """Wait until at most so many calls are under way, results not taken counted but for 0."""
         while self._is_full(most):
@@ -184,11 +195,9 @@ class _Stream:
             await self._room.wait()
 
     def _is_full(self, most: int) -> bool:
-        if not most:
-            return bool(self._running)
         # Those that a person is asked about are held in memory, too.
         is_full = len(self._running) >= max(MAX_OPEN, self._limit)
-        return is_full or self._under_way + self._not_taken > most
+        return is_full or self._under_way + (self._not_taken if most else 0) > most
 
     async def _member(self, attempt: Attempt) -> None:
         if self._channel is not None:

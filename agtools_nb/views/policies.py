@@ -184,7 +184,7 @@ class PoliciesView(View):
                 for at, rule in enumerate(rules)
             ),
         )
-        return table if self._tried is None else f"{_verdict(self._tried)}\n{show_unseen(table)}"
+        return show_unseen(table if self._tried is None else f"{_verdict(self._tried)}\n{table}")
 
     def _said(self) -> list[str]:
         """What each rule says of the call that was explained; empty if none was."""

@@ -266,6 +266,15 @@ async def no_known_path(world: World, value: Any) -> None:
         await world.send(runner, "read", {"path": str(inside / "fine")})
 
 
+@attempts("a link that the tool itself does not follow")
+async def a_link_left_alone(world: World) -> None:
+    with TemporaryDirectory() as folder:
+        inside, _ = folders(folder)
+        tool = world.read(path_of=lambda args: args["path"])
+        runner = world.runner(tool, policies=[workspace_only(inside)])
+        await world.send(runner, "read", {"path": str(inside / "link" / "secret")})
+
+
 @attempts("a workspace that is swapped for a link to elsewhere")
 async def a_swapped_workspace(world: World) -> None:
     with TemporaryDirectory() as folder:

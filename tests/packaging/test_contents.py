@@ -13,7 +13,9 @@ from venvs import tracked_files
 
 pytestmark = pytest.mark.packaging
 
-VIEWS = ("registry", "card", "form", "batch", "inspector", "activity")
+VIEWS = (
+    "registry", "card", "form", "batch", "inspector", "activity", "approval", "question", "policies",
+)  # fmt: skip
 STATIC = {f"{view}.{suffix}" for view in VIEWS for suffix in ("js", "css")}
 
 

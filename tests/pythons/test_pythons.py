@@ -121,8 +121,8 @@ def needed(repo: Path, *, sdks: bool = True) -> list[str]:
     """What the core's tests import beside the package, as the ``test`` extra asks for it."""
     left_out = NOT_THERE if sdks else (*NOT_THERE, *SDKS)
     project = tomllib.loads((repo / "pyproject.toml").read_text())["project"]
-    asked = project["optional-dependencies"]["test"]
-    asked = [*asked, *project["optional-dependencies"]["watch"]]
+    extras = project["optional-dependencies"]
+    asked = [*extras["test"], *extras["watch"], *extras["web"]]
     found = [word for word in asked if re.split(r"[\[<>=~! ]", word)[0] not in left_out]
     assert {"pytest", "hypothesis"} <= {re.split("[<>=]", word)[0] for word in found}
     return found

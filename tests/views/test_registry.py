@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
+from agtools_nb.access import CapabilitiesConfig, ask_user, deny
 from agtools_nb.calls import ToolResult
 from agtools_nb.define import Tool, tool
-from agtools_nb.views.registry import RegistryRow, RegistryView
+from agtools_nb.notebook import Toolkit
+from agtools_nb.views.registry import ACCESS_WORDS, RegistryRow, RegistryView
 
 
 @tool(read_only=True, scopes=["notes:read"])
@@ -83,3 +87,34 @@ def test_static_forms(clock):
         assert part in text
     assert "error · 1.00 s" in html
     assert RegistryView(clock, list).static_text() == "No tools yet."
+
+
+@pytest.mark.parametrize("access", ["on", "off", "denied", "asks", "depends"])
+def test_how_a_tool_stands_is_told_in_a_word_and_a_sentence(clock, access):
+    view = RegistryView(clock, lambda: [RegistryRow(search, access=access)])
+    shown = view.data["tools"][0]["access"]
+    assert shown["kind"] == access
+    assert shown["word"] == ACCESS_WORDS[access]
+    assert shown["text"].endswith(".")
+    for static in (view.static_html(), view.static_text()):
+        assert ACCESS_WORDS[access] in static
+
+
+def test_where_no_rule_is_nothing_is_said_of_access(clock):
+    view = RegistryView(clock, lambda: [RegistryRow(search)])
+    assert view.data["tools"][0]["access"] is None
+    assert "Access" not in view.static_html()
+
+
+def test_a_toolkit_tells_how_its_tools_stand(clock):
+    def stand(**options):
+        tk = Toolkit(**options)
+        tk.add(search, tool(name="find")(lambda query: query), [tool(name="look")(lambda: 1)])
+        shown = tk.registry().data["tools"]
+        return {one["name"]: (one["access"] or {}).get("kind") for one in shown}
+
+    assert stand() == {"search": None, "find": None, "look": None}
+    assert stand(
+        policies=[ask_user("search"), deny("find", when=lambda arguments: True)],
+        capabilities=CapabilitiesConfig(disabled_tools=["look"]),
+    ) == {"search": "asks", "find": "depends", "look": "off"}

@@ -58,7 +58,7 @@ def find_file_tool(workspace: Workspace | str | os.PathLike[str] = ".") -> Tool:
         include_ignored: Annotated[
             bool, Field(description="Look also at what .gitignore files leave out.")
         ] = False,
-        max_results: Annotated[int, Field(ge=1, le=MAX_FOUND)] = 100,
+        max_results: Annotated[int, Field(ge=1, le=MAX_FOUND, description="Most results.")] = 100,
     ) -> dict[str, Any]:
         """Find files and folders by their names. Links are found but not followed."""
         matches = _matcher(pattern)

@@ -79,7 +79,7 @@ def search_directory_tool(workspace: Workspace | str | os.PathLike[str] = ".") -
         include_ignored: Annotated[
             bool, Field(description="Search also what .gitignore files leave out.")
         ] = False,
-        max_results: Annotated[int, Field(ge=1, le=MAX_MATCHES)] = 100,
+        max_results: Annotated[int, Field(ge=1, le=MAX_MATCHES, description="Most results.")] = 100,
     ) -> dict[str, Any]:
         """Search the text of files, line by line.
 

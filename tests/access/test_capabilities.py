@@ -1,0 +1,118 @@
+"""Tools that are on and off."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from agtools_nb import (
+    Background,
+    BuiltinTools,
+    CapabilitiesConfig,
+    Tool,
+    ToolRunner,
+    UnknownToolError,
+    UsageError,
+    allow_all,
+)
+
+
+async def add(a: int, b: int) -> int:
+    return a + b
+
+
+async def view_file(path: str) -> str:
+    return path
+
+
+def runner(*tools: Any, **options: Any) -> ToolRunner:
+    return ToolRunner(tools or (add, view_file), capabilities=CapabilitiesConfig(**options))
+
+
+def test_both_lists_are_refused() -> None:
+    with pytest.raises(UsageError, match="not both"):
+        CapabilitiesConfig(enabled_tools=[], disabled_tools=[])
+
+
+@pytest.mark.parametrize("given", ["add", [5], [""], [None]])
+def test_what_is_no_list_of_names_is_refused(given: Any) -> None:
+    with pytest.raises(UsageError, match="disabled_tools"):
+        CapabilitiesConfig(disabled_tools=given)
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        ({}, ("add", "view_file")),
+        ({"disabled_tools": ["add"]}, ("view_file",)),
+        ({"disabled_tools": [BuiltinTools.VIEW_FILE]}, ("add",)),
+        ({"enabled_tools": [BuiltinTools.VIEW_FILE]}, ("view_file",)),
+        ({"enabled_tools": [Tool(add)]}, ("add",)),
+        ({"enabled_tools": BuiltinTools.none()}, ()),
+        ({"disabled_tools": []}, ("add", "view_file")),
+    ],
+)
+def test_which_tools_there_are(options: dict[str, Any], names: tuple[str, ...]) -> None:
+    made = runner(**options)
+    assert made.tool_names == names
+    assert tuple(one.name for one in made.tools) == names
+    assert tuple(one.name for one in made.all_tools) == ("add", "view_file")
+
+
+def test_a_call_of_one_that_is_off_finds_no_tool() -> None:
+    made = runner(disabled_tools=["add"])
+    [result] = asyncio.run(made.process_tool_calls([("add", {"a": 1, "b": 2})]))
+    assert result.status == "invalid"
+    assert result.error == "There is no tool named 'add'. Tools: view_file."
+    with pytest.raises(UnknownToolError, match="registered: view_file"):
+        asyncio.run(made.execute("add", a=1, b=2))
+    assert made.any_tool("add").name == "add"
+    assert made.standing("add") == "off"
+    made.unregister("add")
+    assert [one.name for one in made.all_tools] == ["view_file"]
+
+
+def test_nothing_is_off_without_a_list() -> None:
+    assert ToolRunner([add]).access.is_needed is False
+    assert runner(disabled_tools=["x"]).access.is_needed is True
+    assert runner(enabled_tools=[]).access.is_needed is True
+
+
+def test_what_comes_with_a_tool_is_on_and_off_with_it() -> None:
+    async def one() -> None: ...
+    async def two() -> None: ...
+    async def ticks() -> Any:
+        yield 1
+
+    async def more_ticks() -> Any:
+        yield 1
+
+    def names(**options: Any) -> tuple[str, ...]:
+        made = ToolRunner(
+            [Tool(one, long_running=True), Tool(two, long_running=True), ticks, more_ticks],
+            background=Background(),
+            capabilities=CapabilitiesConfig(**options),
+        )
+        assert {tool.name: made.standing(tool) == "on" for tool in made.all_tools} == {
+            tool.name: tool.name in made.tool_names for tool in made.all_tools
+        }
+        return made.tool_names
+
+    every = ("one", "check_one", "two", "check_two", "ticks", "cancel_subscription", "more_ticks")
+    assert names() == every
+    assert names(enabled_tools=["one"]) == ("one", "check_one")
+    assert names(disabled_tools=["two", "ticks"]) == (
+        "one", "check_one", "cancel_subscription", "more_ticks"
+    )  # fmt: skip
+    assert names(disabled_tools=["ticks", "more_ticks"]) == ("one", "check_one", "two", "check_two")
+    assert "check_one" not in names(disabled_tools=["check_one"])
+
+
+def test_a_guarded_tool_needs_rules_or_is_off() -> None:
+    guarded = Tool(add, guarded=True)
+    with pytest.raises(UsageError, match=r"add can change .* policies=safe_defaults\(\)"):
+        ToolRunner([guarded])
+    assert ToolRunner([guarded], policies=allow_all()).tool_names == ("add",)
+    assert runner(guarded, disabled_tools=["add"]).tool_names == ()
