@@ -15,6 +15,7 @@
     |-- StoreError                       the notebook's user: the store's file, see ``reason``
     |   `-- StoreInUseError              ... another process has it open
     |-- ModelError                       the notebook's user: the model cannot answer
+    |-- ServerError                      the notebook's user: an MCP server cannot be used
     `-- ToolExecutionError               whoever reads the result; see ``__cause__``
 """
 
@@ -182,6 +183,10 @@ class ModelError(AgtoolsError):
 
     In a conversation it is the answer's :attr:`ModelMessage.error`, never an exception.
     """
+
+
+class ServerError(AgtoolsError):
+    """An MCP server that cannot be started, reached or understood. For the notebook's user."""
 
 
 class ToolExecutionError(AgtoolsError):

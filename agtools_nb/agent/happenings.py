@@ -109,4 +109,21 @@ class Reply:
         return self.text if self.ok else f"{self.text}\n[{self.detail}]".lstrip()
 
 
-Happening = TextPiece | CallAsked | CallStarted | CallProgress | CallAnswered | Added | Reply
+@dataclass(frozen=True, slots=True)
+class InSubagent:
+    """Something happened in the conversation of a subagent.
+
+    Attributes:
+        call_id: Id of the call that started it.
+        name: The subagent.
+        happening: What happened.
+    """
+
+    call_id: str | None
+    name: str
+    happening: Happening
+
+
+Happening = (
+    TextPiece | CallAsked | CallStarted | CallProgress | CallAnswered | Added | InSubagent | Reply
+)

@@ -17,6 +17,7 @@ from agtools_nb.agent.model import (
     Model,
     ModelEvent,
     ModelRequest,
+    NotePart,
     RawPart,
     TextPart,
     UsagePart,
@@ -31,6 +32,9 @@ from agtools_nb.run.words import error_text
 
 LONGEST_TEXT = 1_000_000
 """Characters of one answer; a model that never stops is stopped there."""
+
+LONGEST_NOTE = 2_000
+"""Characters of a model's remark."""
 
 MOST_CALLS = 1_000
 """Calls of one answer."""
@@ -114,6 +118,8 @@ class Answer:
             self._usage = part.usage
         elif isinstance(part, RawPart):
             self.raw = part
+        elif isinstance(part, NotePart):
+            self._notes.append(shorten(clean_text(str(part.text)), LONGEST_NOTE))
         elif isinstance(part, EndPart):
             self._stop = part.reason
         else:

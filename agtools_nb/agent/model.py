@@ -72,6 +72,13 @@ class RawPart:
 
 
 @dataclass(frozen=True, slots=True)
+class NotePart:
+    """A remark for people, such as that a request was sent again; it becomes one of the notes."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class EndPart:
     """Why the answer ended, where the provider says so.
 
@@ -82,7 +89,7 @@ class EndPart:
     reason: Literal["end", "length"] = "end"
 
 
-ModelEvent = TextPart | CallPart | UsagePart | RawPart | EndPart
+ModelEvent = TextPart | CallPart | UsagePart | RawPart | NotePart | EndPart
 
 
 class Model(Protocol):

@@ -112,7 +112,7 @@ class Session:
         self._turns = Turns(
             lambda: self.runner.access,
             lambda told: self._answering(self._history, told),
-            self._tell,
+            self.tell,
         )
         self._pump = Pump(self.background.inbox, self._answer_event)
         self._listeners: list[Callable[[Happening], None]] = []
@@ -350,7 +350,8 @@ class Session:
             conversation_id=self.background.conversation_id,
         )
 
-    def _tell(self, happening: Happening) -> None:
+    def tell(self, happening: Happening) -> None:
+        """Tell watchers of something that happened; done by whoever makes it happen."""
         for listener in tuple(self._listeners):
             try:
                 listener(happening)
@@ -401,7 +402,7 @@ def _set_up(
             "whose inbox feeds it: ToolRunner(tools, background=Background())"
         )
     if background is None:
-        background = _background(store)
+        background = background_of(store)
     if runner is None:
         runner = ToolRunner(context=ToolContext(session, store=store), background=background)
     elif runner.context is None:
@@ -409,7 +410,8 @@ def _set_up(
     return background, runner
 
 
-def _background(store: Store | None) -> Background:
+def background_of(store: Store | None) -> Background:
+    """The background of a store, or one in memory."""
     if store is None:
         return Background()
     return Background.of(store.database, conversation_id=store.conversation_id)

@@ -124,9 +124,3 @@ def checked_subagents(given: Iterable[Any]) -> tuple[Subagent, ...]:
             raise UsageError(f"two subagents are named {one.name!r}; a model could not tell them")
         names.add(one.name)
     return found
-
-
-def wants(capabilities: CapabilitiesConfig, *, leave_out: Iterable[str] = ()) -> list[BuiltinTools]:
-    """The built-in tools that are on."""
-    out = set(leave_out)
-    return [one for one in BuiltinTools if capabilities.allows(one) and one not in out]

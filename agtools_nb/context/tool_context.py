@@ -108,6 +108,11 @@ class ToolContext:
         self._progress = progress
 
     @property
+    def is_followed(self) -> bool:
+        """Whether somebody follows the progress of the call, which has no result yet."""
+        return self._progress is not None and not self._progress.is_closed
+
+    @property
     def answer(self) -> AnswerHandler | None:
         """Who answers what tools :meth:`ask`; ``None`` if nobody does."""
         return self._answer

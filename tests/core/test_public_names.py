@@ -26,6 +26,7 @@ RANKS = {
     "access": 6,
     "events": 7,
     "builtin": 8,
+    "mcp": 8,
     "views": 9,
     "notebook": 10,
     "__main__": 11,

@@ -13,6 +13,7 @@ from agtools_nb.agent.model import (
     EndPart,
     ModelEvent,
     ModelRequest,
+    NotePart,
     RawPart,
     TextPart,
     UsagePart,
@@ -21,7 +22,7 @@ from agtools_nb.calls import ToolCall
 from agtools_nb.errors import ModelError, UsageError
 from agtools_nb.jsonable import brief_repr, shorten
 
-_PARTS = (TextPart, CallPart, UsagePart, RawPart, EndPart)
+_PARTS = (TextPart, CallPart, UsagePart, RawPart, NotePart, EndPart)
 
 
 @dataclass(frozen=True, slots=True)
