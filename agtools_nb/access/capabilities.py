@@ -6,18 +6,22 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from agtools_nb.access.names import BuiltinTools
 from agtools_nb.define import Tool
 from agtools_nb.errors import UsageError
 from agtools_nb.jsonable import brief_repr
+
+_BUILTIN = frozenset(tool.value for tool in BuiltinTools)
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class CapabilitiesConfig:
     """Which tools are on. One that is off is in no declaration, and a call to it finds no tool.
 
-    Both lists are about every tool of a runner, own functions as well as built-in ones: with
-    ``enabled_tools=["add"]`` there is ``add`` and nothing else. What comes with a tool, such as
-    the status tool of a ``long_running`` one, is on and off with it.
+    A list of built-in tools is about those: ``enabled_tools=BuiltinTools.read_only()`` turns the
+    other built-in ones off, and own functions stay on. A list that names an own function is
+    about all: with ``enabled_tools=["add"]`` there is ``add`` and nothing else. What comes with
+    a tool, such as the status tool of a ``long_running`` one, is on and off with it.
 
     Args:
         enabled_tools: Names of the tools that are on, or :class:`BuiltinTools`. Default: all.
@@ -46,7 +50,8 @@ class CapabilitiesConfig:
     def allows(self, name: str) -> bool:
         """Whether the tool of that name is on. Names are compared exactly."""
         if self.enabled_tools is not None:
-            return name in self.enabled_tools
+            is_about_all = not self.enabled_tools <= _BUILTIN
+            return name in self.enabled_tools or not (is_about_all or name in _BUILTIN)
         return self.disabled_tools is None or name not in self.disabled_tools
 
     @property

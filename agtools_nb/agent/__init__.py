@@ -1,5 +1,6 @@
 """Conversations that call tools: sessions, and the models that drive them."""
 
+from agtools_nb.agent.agent import Agent
 from agtools_nb.agent.happenings import (
     Added,
     CallAnswered,
@@ -7,6 +8,7 @@ from agtools_nb.agent.happenings import (
     CallProgress,
     CallStarted,
     Happening,
+    InSubagent,
     Reply,
     TextPiece,
 )
@@ -24,9 +26,11 @@ from agtools_nb.agent.model import (
 )
 from agtools_nb.agent.models import ScriptedModel, Turn
 from agtools_nb.agent.session import Session
+from agtools_nb.agent.subagents import Subagent
 
 __all__ = [
     "Added",
+    "Agent",
     "CallAnswered",
     "CallAsked",
     "CallPart",
@@ -34,6 +38,7 @@ __all__ = [
     "CallStarted",
     "EndPart",
     "Happening",
+    "InSubagent",
     "Message",
     "Model",
     "ModelEvent",
@@ -45,6 +50,7 @@ __all__ = [
     "ResultsMessage",
     "ScriptedModel",
     "Session",
+    "Subagent",
     "TextPart",
     "TextPiece",
     "Turn",

@@ -132,12 +132,12 @@ class Agent:
         surroundings = Surroundings(
             workspace, builtin_options or {}, policies, hooks, approve, answer
         )
-        spawning = Spawning(self.subagents, surroundings, lambda: self.model, self._tell)
+        self._spawning = Spawning(self.subagents, surroundings, lambda: self.model, self._tell)
         self.runner = surroundings.runner(background_of(store), capabilities)
         scope = caller_scope(2)
         own = [one if isinstance(one, Tool) else Tool(one, scope=scope) for one in tools]
-        built_in = self._built_in(surroundings, capabilities, response_schema, spawning)
-        for tool in (*own, *built_in):
+        own_names = [tool.name for tool in own]
+        for tool in (*own, *self._built_in(surroundings, capabilities, response_schema, own_names)):
             self.runner.register(tool)
         self.session = Session(
             as_model(_given(model)),
@@ -158,7 +158,7 @@ class Agent:
         surroundings: Surroundings,
         capabilities: CapabilitiesConfig | None,
         response_schema: Any,
-        spawning: Spawning,
+        own_names: Iterable[str],
     ) -> list[Tool]:
         finish = finish_tool(response_schema)
         if response_schema is not None and capabilities and not capabilities.allows(finish.name):
@@ -169,12 +169,13 @@ class Agent:
         found: list[Tool] = []
         if capabilities is not None:
             apart = (BuiltinTools.START_SUBAGENT, BuiltinTools.FINISH)
-            found = surroundings.builtin(capabilities, without=apart)
-        if response_schema is not None or (capabilities and capabilities.allows(finish.name)):
+            found = surroundings.builtin(capabilities, without=(*apart, *own_names))
+        is_on = capabilities is not None and capabilities.allows(finish.name)
+        if response_schema is not None or (is_on and finish.name not in own_names):
             found.append(finish)
         if self.subagents:
             known = {one.name: one.description for one in self.subagents}
-            found.append(start_subagent_tool(spawning.start, known))
+            found.append(start_subagent_tool(self._spawning.start, known))
         return found
 
     def _tell(self, happening: Happening) -> None:
@@ -245,7 +246,7 @@ class Agent:
                 self._exit.push_async_callback(server.close)
                 for tool in server.tools():
                     self.runner.register(tool)
-            self.runner.check()
+            self._spawning.check(self.runner)
             self.session.start()
             for trigger in self._triggers:
                 self.session.background.add_trigger(trigger)

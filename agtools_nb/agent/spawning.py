@@ -94,8 +94,21 @@ class Spawning:
         self._surroundings = surroundings
         self._model = model
         self._tell = tell
-        for subagent in self._subagents.values():
-            self._runner(subagent)  # what is wrong with one shows now, and not in a call
+        self._family: tuple[Tool, ...] = ()
+        # What is wrong with one shows now, and not in a call.
+        self._tools = [
+            tool for one in self._subagents.values() for tool in self._runner(one).all_tools
+        ]
+
+    def check(self, runner: ToolRunner) -> None:
+        """Look whether the rules fit the tools of the agent and its subagents together.
+
+        Raises:
+            UsageError: They do not.
+        """
+        runner.check(self._tools)
+        # They are about one family: what names a tool of one is no mistake in the others.
+        self._family = runner.all_tools
 
     async def start(self, task: SubagentTask) -> Any:
         """Do a task, and return what the subagent reports.
@@ -134,6 +147,7 @@ class Spawning:
             ending=ended_by_finish,
         )
         runner.set_context(ToolContext(session, agent_name=subagent.name))
+        runner.check((*self._tools, *self._family))
         return session
 
     def _runner(self, subagent: Subagent) -> ToolRunner:

@@ -161,16 +161,19 @@ class Runner(Registry):
         self._short.pop(name, None)
         self._is_checked = self._gate is None
 
-    def check(self) -> None:
+    def check(self, beside: Iterable[Tool] = ()) -> None:
         """Look whether rules and tools fit; done by itself before the first call.
 
         Warns of what looks like a mistake.
+
+        Args:
+            beside: Tools of others that the rules are about, too. Default: none.
 
         Raises:
             UsageError: They cannot.
         """
         if self._gate is not None:
-            self._gate.check(self.all_tools)
+            self._gate.check((*self.all_tools, *beside))
         self._is_checked = True
 
     def _twin(
