@@ -37,9 +37,6 @@ async def asked(handler: ApprovalHandler, approval: Approval) -> ApprovalDecisio
         raise denied(approval.call, error_text(error)) from error
     except (Exception, SystemExit, GeneratorExit) as error:
         raise _broken(approval, f"failed ({error_text(error)})") from error
-    if is_cancelled():
-        # It was stopped while the question was open, and the handler went on regardless.
-        raise asyncio.CancelledError
     return _read(approval, answer)
 
 

@@ -237,4 +237,13 @@ def _reason(policy: Policy, why: str, failed: bool) -> str:
     """Why, for people and models: the author's reason if there is one."""
     if policy.scope is not None or failed:
         return f"{why}; {policy.reason}" if policy.reason else why
-    return policy.reason or why
+    if policy.reason or policy.when is not None:
+        return policy.reason or why
+    return _EVERY[policy.kind]
+
+
+_EVERY = {
+    "allow": "every call of it runs",
+    "ask": "every call of it is asked about",
+    "deny": "every call of it is refused",
+}

@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import signal
 from collections.abc import AsyncIterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field
 
+from agtools_nb.builtin.command.running import RunningProgram, start
 from agtools_nb.define import Tool
 from agtools_nb.errors import ToolError, UsageError
 from agtools_nb.events import SubscriptionEvent
@@ -24,7 +23,6 @@ MOST_LINES = 200
 """Lines that one event brings."""
 
 _BUNDLE_SECONDS = 0.1
-_END_SECONDS = 2.0
 
 
 def tail_process_tool(commands: Sequence[str], *, folder: str | os.PathLike[str] = ".") -> Tool:
@@ -61,21 +59,23 @@ def tail_process_tool(commands: Sequence[str], *, folder: str | os.PathLike[str]
         The first value is {"pid": ...}; events are {"lines": [...]}, the final one is
         {"exit_code": ...}.
         """
-        process = await _started(command, allowed, root)
+        program = await _started(command, allowed, root)
         try:
-            yield {"pid": process.pid}
-            async for lines in _lines(process):
+            yield {"pid": program.pid}
+            async for lines in _lines(program):
                 yield {"lines": lines}
-            yield SubscriptionEvent({"exit_code": await process.wait()}, final=True)
+            await program.wait()
+            yield SubscriptionEvent({"exit_code": program.exit_code}, final=True)
         finally:
-            await _end(process)
+            try:
+                await program.end()
+            finally:
+                program.let_go()  # something in a session of its own may hold the pipe open
 
     return Tool(tail_process, display="Run {command}")
 
 
-async def _started(
-    command: list[str], allowed: tuple[str, ...], root: Path
-) -> asyncio.subprocess.Process:
+async def _started(command: list[str], allowed: tuple[str, ...], root: Path) -> RunningProgram:
     program = shutil.which(command[0]) if command[0] in allowed else None
     if program is None:
         why = "is not installed" if command[0] in allowed else "may not be run"
@@ -86,24 +86,15 @@ async def _started(
             hint=f"Programs: {', '.join(allowed)}.",
         )
     try:
-        return await asyncio.create_subprocess_exec(
-            program,
-            *command[1:],
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-            cwd=root,
-            start_new_session=True,  # so that all it starts can be ended together
-        )
+        return await start([program, *command[1:]], root, is_merged=True)
     except (OSError, ValueError) as error:
         raise ToolError("cannot_start", f"{command[0]} did not start: {error}.") from error
 
 
-async def _lines(process: asyncio.subprocess.Process) -> AsyncIterator[list[str]]:
+async def _lines(program: RunningProgram) -> AsyncIterator[list[str]]:
     """What it prints, lines that come together in one list."""
-    assert process.stdout is not None
     rest = b""
-    while chunk := await process.stdout.read(65_536):
+    while chunk := await program.stdout.read(65_536):
         *whole, rest = (rest + chunk).split(b"\n")
         lines = [part for line in whole for part in _parts(line)]
         while len(rest) > LONGEST_LINE:
@@ -123,30 +114,3 @@ def _parts(line: bytes) -> list[str]:
 
 def _text(line: bytes) -> str:
     return line.removesuffix(b"\r").decode("utf-8", "replace")
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """End the process and its group: asked first, forced after two seconds."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        _signal_group(process.pid, number)
-        with suppress(TimeoutError):
-            await asyncio.wait_for(_gone(process), _END_SECONDS)
-            break
-    _signal_group(process.pid, signal.SIGKILL)  # what let go of the pipe and went on
-    # Something in a session of its own may hold the pipe open.
-    transport = getattr(process, "_transport", None)
-    if transport is not None:
-        transport.close()
-
-
-async def _gone(process: asyncio.subprocess.Process) -> None:
-    """Wait for the end. What is still in the pipe is read, or the end would not be noticed."""
-    assert process.stdout is not None
-    while await process.stdout.read(65_536):
-        pass
-    await process.wait()
-
-
-def _signal_group(group: int, number: signal.Signals) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, number)

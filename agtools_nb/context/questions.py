@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -111,6 +112,30 @@ class Question:
 
 AnswerHandler = Callable[[Question], Answer | Awaitable[Answer]]
 """Puts a question to a person, or answers it; sync or async. Called on the event loop."""
+
+
+class Stopwatch:
+    """Counts the seconds within ``with``, those of several at once only once."""
+
+    def __init__(self) -> None:
+        self._open = 0
+        self._since = 0.0
+        self._before = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """The seconds so far."""
+        return self._before + (time.monotonic() - self._since if self._open else 0.0)
+
+    def __enter__(self) -> None:
+        if not self._open:
+            self._since = time.monotonic()
+        self._open += 1
+
+    def __exit__(self, *_: object) -> None:
+        self._open -= 1
+        if not self._open:
+            self._before += time.monotonic() - self._since
 
 
 async def answered(

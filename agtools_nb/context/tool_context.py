@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, overload
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
+from agtools_nb.context.asking import AsksPeople
 from agtools_nb.context.pieces import BAR, bar_piece, text_piece
 from agtools_nb.context.progress import EMITTED, CallProgress
-from agtools_nb.context.questions import AnswerHandler, Question, answered
+from agtools_nb.context.questions import AnswerHandler
 from agtools_nb.context.state import StateStore
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class Conversation(Protocol):
         """Send it a message."""
 
 
-class ToolContext:
+class ToolContext(AsksPeople):
     """Gives a tool the state that all tools of a session share.
 
     A parameter annotated with this class is filled in by the runner and never
@@ -86,7 +87,7 @@ class ToolContext:
         self.session_id = session_id
         self.agent_name = agent_name
         self.store = store
-        self._answer = answer
+        self.answer_with(answer)
         self.call_id: str | None = None
         self.tool_name: str | None = None
         self._cancelled = False
@@ -101,6 +102,7 @@ class ToolContext:
         view._cancelled = False
         view._held = []
         view._progress = None
+        view._is_asked_in_call()
         return view
 
     def report_to(self, progress: CallProgress | None) -> None:
@@ -111,15 +113,6 @@ class ToolContext:
     def is_followed(self) -> bool:
         """Whether somebody follows the progress of the call, which has no result yet."""
         return self._progress is not None and not self._progress.is_closed
-
-    @property
-    def answer(self) -> AnswerHandler | None:
-        """Who answers what tools :meth:`ask`; ``None`` if nobody does."""
-        return self._answer
-
-    def answer_with(self, handler: AnswerHandler | None) -> None:
-        """Put what the call asks to this handler; done by the runner, which has hooks, too."""
-        self._answer = handler
 
     @property
     def conversation_id(self) -> str | None:
@@ -246,64 +239,6 @@ class ToolContext:
         """
         piece = bar_piece(stream, done, total, text)
         return EMITTED if self._progress is None else self._progress.show(piece)
-
-    @overload
-    async def ask(
-        self,
-        text: str,
-        options: Sequence[str] = (),
-        *,
-        multiple: Literal[False] = False,
-        allow_text: bool | None = None,
-    ) -> str | None: ...
-    @overload
-    async def ask(
-        self,
-        text: str,
-        options: Sequence[str] = (),
-        *,
-        multiple: Literal[True],
-        allow_text: bool | None = None,
-    ) -> tuple[str, ...] | None: ...
-    @overload
-    async def ask(
-        self,
-        text: str,
-        options: Sequence[str] = (),
-        *,
-        multiple: bool,
-        allow_text: bool | None = None,
-    ) -> str | tuple[str, ...] | None: ...
-    async def ask(
-        self,
-        text: str,
-        options: Sequence[str] = (),
-        *,
-        multiple: bool = False,
-        allow_text: bool | None = None,
-    ) -> str | tuple[str, ...] | None:
-        """Ask the person: ``await ctx.ask("Which?", ["red", "blue"])``.
-
-        Args:
-            text: The question.
-            options: What may be chosen. Default: nothing, and any text is an answer.
-            multiple: Whether several options may be chosen, or none. Default ``False``.
-            allow_text: Whether own words are an answer, too. Default: only where there are
-                no options.
-
-        Returns:
-            The text; with ``multiple`` the texts, those of the options in their order.
-            ``None``: the person declined to answer.
-
-        Raises:
-            ToolError: There is nobody to ask here.
-            UsageError: It is no question that can be answered, or the handler failed or
-                answered something else.
-        """
-        question = Question(
-            text, options, multiple, allow_text, tool_name=self.tool_name, call_id=self.call_id
-        )
-        return await answered(question, self._answer)
 
     @contextmanager
     def lock(self) -> Iterator[ToolContext]:

@@ -169,7 +169,7 @@ class Asking:
         for card in self.waiting:
             if isinstance(card, ApprovalView):
                 waits = card.approval
-                same = waits.tool is approved.tool and waits.policy == approved.policy
+                same = waits.tool is approved.tool and waits.policy is approved.policy
                 if same and card.form is None:
                     card.approve(remember=True)
 
@@ -188,14 +188,16 @@ class Asking:
 
         card = make(self._loop, settle)
         self._begin(card, place, call_id)
-        if self.seconds is not None:
-            # On the loop of the card, which alone knows whether it was answered before.
-            loop.call_later(self.seconds, self._loop.soon, card.expire)
+        # On the loop of the card, which alone knows whether it was answered before.
+        late = self.seconds
+        timer = None if late is None else loop.call_later(late, self._loop.soon, card.expire)
         try:
             while not answer.done():
                 await asyncio.wait({answer}, timeout=HEARTBEAT_SECONDS)
             return _EXPIRED if card.state == "expired" else answer.result()
         finally:
+            if timer is not None:
+                timer.cancel()
             self._end(card, place, call_id)
 
     def _begin(self, card: AskedView, place: Place, call_id: str | None) -> None:

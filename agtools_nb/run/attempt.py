@@ -328,7 +328,9 @@ class Attempt:
             return await invocation.value(seconds, begun)
 
     def _invocation_of(self, tool: Tool, args: Sequence[Any], kwargs: dict[str, Any]) -> Invocation:
-        self._invocation = Invocation(tool, self.setting, args, kwargs, self.output)
+        self._invocation = Invocation(
+            tool, self.setting, args, kwargs, self.output, self._asking_seconds
+        )
         return self._invocation
 
     def seconds(self, tool: Tool) -> float | None:
@@ -336,6 +338,9 @@ class Attempt:
         if self.asked.timeout is not None:
             return self.asked.timeout
         return tool.timeout if self.setting.timeout is None else self.setting.timeout
+
+    def _asking_seconds(self) -> float:
+        return 0.0 if self._call_context is None else self._call_context.asking_seconds
 
     def stopped(self, note: str = "") -> ToolResult:
         """The result of a call that was cancelled; what it does from now on is dropped."""
@@ -464,7 +469,7 @@ class Attempt:
             stdout,
             stderr,
             self._started_at,
-            time.perf_counter() - self._clock,
+            time.perf_counter() - self._clock - self._asking_seconds(),
             (*self.notes, *notes) if notes else self.notes,
             self.media,
             warned,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -32,21 +33,44 @@ async def cleared(attempt: Attempt, tool: Tool, prepared: Prepared) -> Prepared:
     """
     setting = attempt.setting
     check_scopes(tool, setting.context)
+    _note_path(attempt, tool, prepared)
     if setting.gate is not None:
-        if attempt.visit is None:
-            attempt.visit = setting.gate.round().visit()
-        again = partial(_prepared_again, setting, tool)
-        try:
-            admitted = await attempt.visit.admit(tool, attempt.call, prepared, again, attempt.aside)
-        except DeniedError:
-            attempt.is_denied = True
-            raise
-        prepared = admitted.prepared
-        attempt.admitted(prepared, admitted.notes)
-    if tool.path_of is not None:
-        attempt.is_about(tool.canonical_path(prepared.arguments or {}))
+        before = prepared
+        prepared = await _admitted(attempt, tool, prepared)
+        if prepared is not before:
+            _note_path(attempt, tool, prepared)
     await ask_before(setting.before, tool, attempt.call, prepared.arguments)
     return prepared
+
+
+def _note_path(attempt: Attempt, tool: Tool, prepared: Prepared) -> None:
+    if tool.path_of is not None:
+        attempt.is_about(tool.canonical_path(prepared.arguments or {}))
+
+
+async def _admitted(attempt: Attempt, tool: Tool, prepared: Prepared) -> Prepared:
+    setting = attempt.setting
+    assert setting.gate is not None
+    if attempt.visit is None:
+        attempt.visit = setting.gate.round().visit()
+    again = partial(_prepared_again, setting, tool)
+    stops = _stops()
+    try:
+        admitted = await attempt.visit.admit(tool, attempt.call, prepared, again, attempt.aside)
+    except DeniedError:
+        attempt.is_denied = True
+        raise
+    if _stops() > stops:
+        # It was stopped while somebody was asked, who went on regardless.
+        raise asyncio.CancelledError
+    attempt.admitted(admitted.prepared, admitted.notes)
+    return admitted.prepared
+
+
+def _stops() -> int:
+    """How often somebody asked the current task to stop."""
+    task = asyncio.current_task()
+    return 0 if task is None else task.cancelling()
 
 
 async def _prepared_again(setting: Setting, tool: Tool, raw: Any) -> Prepared:

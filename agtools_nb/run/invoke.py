@@ -22,6 +22,8 @@ _log = logging.getLogger("agtools_nb")
 # Results that hold nothing to wait for, look into or take media out of.
 PLAIN = frozenset((type(None), bool, int, float, str))
 
+_SHORTEST_WAIT = 0.02  # or the last moment before a question would be looked at all the time
+
 
 class RaisedElsewhereError(Exception):
     """Carries what a thread raised; ``StopIteration`` cannot pass through a coroutine as itself."""
@@ -40,6 +42,7 @@ class Invocation:
         args: Positional arguments.
         kwargs: Keyword arguments.
         output: Takes what was printed in another process.
+        asking_seconds: How long it has waited for people so far. Default: not at all.
     """
 
     def __init__(
@@ -49,6 +52,7 @@ class Invocation:
         args: Sequence[Any],
         kwargs: dict[str, Any],
         output: CallOutput | None = None,
+        asking_seconds: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self.tool = tool
         self.is_stopped = False
@@ -56,6 +60,7 @@ class Invocation:
         self._args = args
         self._kwargs = kwargs
         self._output = CallOutput() if output is None else output
+        self._asking_seconds = asking_seconds
         self._begun: Callable[[], None] | None = None
         self._has_begun = False
         self._lock = threading.Lock()
@@ -83,7 +88,7 @@ class Invocation:
     async def _timed(self, seconds: float) -> Any:
         task = asyncio.create_task(self._in_turn(), name=f"{self.tool.name} with a timeout")
         try:
-            await asyncio.wait({task}, timeout=seconds)
+            await self._done_in_time(task, seconds)
         except asyncio.CancelledError:
             self.stop()
             task.cancel()
@@ -96,6 +101,17 @@ class Invocation:
         task.add_done_callback(kept_routed())
         task.add_done_callback(self._cleaned_up)
         raise CallTimeoutError(self._too_slow(seconds))
+
+    async def _done_in_time(self, task: asyncio.Task[Any], seconds: float) -> None:
+        """Wait for a task. While a person is asked, its time stands still."""
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        await asyncio.wait({task}, timeout=seconds)
+        while not task.done() and (asking := self._asking_seconds()):
+            left = seconds + asking - (loop.time() - began)
+            if left <= 0:
+                return
+            await asyncio.wait({task}, timeout=max(left, _SHORTEST_WAIT))
 
     def _cleaned_up(self, task: asyncio.Task[Any]) -> None:
         if not task.cancelled() and (error := task.exception()) is not None:

@@ -15,8 +15,11 @@ from agtools_nb.views.form_tree import same_value
 from agtools_nb.views.unseen import show_unseen
 from agtools_nb.views.values import preview
 
-ARGUMENT_LIMIT = 200_000
-"""Characters of one argument that are shown; whoever approves is told if there are more."""
+ARGUMENTS_LIMIT = 200_000
+"""Characters of arguments that are shown; whoever approves is told if there are more."""
+
+ARGUMENT_LEAST = 2_000
+"""Characters of one argument that are shown however long those before it are."""
 
 BRIEF_LIMIT = 160
 REASON_LIMIT = 2_000
@@ -148,7 +151,7 @@ class ApprovalView(AskedView):
             "path": None if call.canonical_path is None else str(call.canonical_path),
             "rule": approval.policy.label,
             "reason": shorten(approval.reason, REASON_LIMIT),
-            "arguments": [self._argument(name) for name in self._arguments],
+            "arguments": self._argument_rows(),
             "brief": self._brief(),
             "form": None if self._form is None else self._form.model_id,
             "refused": self._refused,
@@ -164,11 +167,16 @@ class ApprovalView(AskedView):
         text = preview(dict(self._arguments), BRIEF_LIMIT).text if shown is None else shown
         return shorten(" ".join(text.split()), BRIEF_LIMIT)
 
-    def _argument(self, name: str) -> dict[str, Any]:
-        value = self._arguments[name]
-        text = preview(value, ARGUMENT_LIMIT)
-        mark, came = self._mark(name, value)
-        return {"name": name, "json": text.text, "note": text.note, "mark": mark, "came": came}
+    def _argument_rows(self) -> list[dict[str, Any]]:
+        left, rows = ARGUMENTS_LIMIT, []
+        for name, value in self._arguments.items():
+            text = preview(value, max(left, ARGUMENT_LEAST))
+            left -= len(text.text)
+            mark, came = self._mark(name, value)
+            rows.append(
+                {"name": name, "json": text.text, "note": text.note, "mark": mark, "came": came}
+            )
+        return rows
 
     def _mark(self, name: str, value: Any) -> tuple[str, str]:
         """What became of an argument on its way, and what the model sent in its place."""

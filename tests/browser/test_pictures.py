@@ -1,4 +1,4 @@
-"""Pictures of the six views in light and dark, wide and narrow, to be looked at."""
+"""Pictures of the views in light and dark, wide and narrow, to be looked at."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from browser.lab import NotebookPage
-from browser.scenes import BESIDE, COUNTER, SETUP, TRIP, WAITING
+from browser.scenes import BESIDE, COUNTER, RULED, SETUP, TRIP, WAITING
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
@@ -39,7 +39,20 @@ _ = await tk.run([("backup", {"place": "attic"}), ("backup", {"place": "cellar",
 _ = tk.background.send("Is the backup done?")
 await asyncio.sleep(0.5)
 tk.activity()""",
+    # With another toolkit, of which nothing runs before.
+    "ruled": f"{RULED}tk",
+    "policies": "tk.policies('git', command=['push', '--force'])",
+    "approval": """\
+handle = tk.run([
+    ToolCall("git", {"command": ["push", "origin"], "seconds": "5"}),
+    ToolCall("write", {"path": "notes/plan.md", "text": "# Plan\\n\\n1. Look at the data\\n2. Fit a\u202e model"}),
+    ToolCall("delete", {"path": "notes"}),
+])
+handle""",
+    "question": "asked = tk.run([('quiz', {'kind': kind}) for kind in ('one', 'several', 'open')])\nasked",
 }
+# Cards beside the view.
+ASKING = {"approval": 2, "question": 3}
 WRITES = """\
 tk.state.set("route", {"from": "Oslo", "to": ["Hamar", "Lillehammer"], "km": 184.5, "open": True, "note": None})
 _ = await tk.call("count", by=41)
@@ -61,9 +74,10 @@ def test_pictures(open_notebook: Callable[..., NotebookPage], theme: str, width:
         page.js("window.jupyterapp.shell.collapseLeft()")
     page.run_all()
     for index, name in enumerate(CELLS, start=5):
-        view = page.output(index).locator(".agt").first
-        expect(view).to_be_visible()
+        views = page.output(index).locator(".agt")
+        expect(views.nth(ASKING.get(name, 0))).to_be_visible()
         page.screenshot(f"{name}-{theme}-{width}", page.cell(index))
-        overflow = view.evaluate("node => node.scrollWidth - node.clientWidth")
-        assert overflow <= 0, f"{name} is {overflow} px wider than its cell"
+        for view in views.all():
+            overflow = view.evaluate("node => node.scrollWidth - node.clientWidth")
+            assert overflow <= 0, f"{name} is {overflow} px wider than its cell"
     assert not page.watch.errors

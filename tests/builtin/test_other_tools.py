@@ -116,6 +116,24 @@ def test_what_is_no_question_is_not_put(arguments: dict[str, Any]) -> None:
     assert result.status == "invalid"
 
 
+def test_a_hook_answers_when_it_wants_to() -> None:
+    class Known:
+        def on_question(self, question: Question, context: Any) -> str | None:
+            return "blue" if "colour" in question.text else None
+
+    def person(question: Question) -> str:
+        return "a person says so"
+
+    made = ask_question_tool()
+    options = {"hooks": Known(), "answer": person}
+    assert called(made, {"question": "Which colour?"}, **options).result == {"answer": "blue"}
+    assert called(made, {"question": "Which size?"}, **options).result == {
+        "answer": "a person says so"
+    }
+    alone = called(made, {"question": "Which colour?"}, hooks=Known(), context=ToolContext())
+    assert alone.result == {"answer": "blue"}
+
+
 def test_other_calls_go_on_while_a_person_thinks() -> None:
     async def main() -> None:
         answered = asyncio.Event()

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import importlib.util
+import ssl
+import sys
 import time
 import zlib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,8 +18,10 @@ from builtin.web_server import Answer, WebServer, answer, redirect, web_server
 
 from agtools_nb import ToolResult, ToolRunner, UsageError
 from agtools_nb.builtin.url import read_url_content_tool
+from agtools_nb.builtin.url import readable as readable_module
 from agtools_nb.builtin.url.body import Inflater
 from agtools_nb.builtin.url.charset import decoded
+from agtools_nb.builtin.url.connecting import _certificates
 
 ARTICLE = """<!doctype html><html><head><title>Tea &amp; cake</title><script>alert(1)</script>
 <style>p {}</style></head><body><nav><a href="/a">Menu</a></nav><main><h1>Tea</h1>
@@ -417,6 +423,66 @@ def test_only_named_hosts_are_asked_also_after_a_redirect() -> None:
             assert server.connections == 1
 
     asyncio.run(serve())
+
+
+def test_many_pages_at_once_take_few_processes(monkeypatch: Any) -> None:
+    running, most = 0, 0
+    real = readable_module._converted
+
+    async def counted(html: str, most_characters: int) -> bytes:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        try:
+            return await real(html, most_characters)
+        finally:
+            running -= 1
+
+    monkeypatch.setattr(readable_module, "_converted", counted)
+    results = read_all({"/": answer("<p>words</p>")}, ["/"] * 12)
+    assert [result.result["text"] for result in results] == ["words"] * 12
+    assert most == readable_module.MOST_PROCESSES
+
+
+def test_a_page_that_takes_too_long_to_read_is_given_up(monkeypatch: Any, tmp_path: Path) -> None:
+    worker = tmp_path / "worker.py"
+    worker.write_text("import time\ntime.sleep(600)")
+    monkeypatch.setattr(readable_module, "_WORKER", worker)
+    monkeypatch.setattr(readable_module, "CONVERT_SECONDS", 0.3)
+    began = time.monotonic()
+    result = read({"/": answer("<p>words</p>" * 100_000)})
+    assert "no text could be made of its HTML" in (result.error or "")
+    assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize("code", ["import os; os._exit(3)", "print('no json')", "print('[1]')"])
+def test_a_page_that_breaks_the_library_is_that_calls_failure(
+    monkeypatch: Any, tmp_path: Path, code: str
+) -> None:
+    worker = tmp_path / "worker.py"
+    worker.write_text(code)
+    monkeypatch.setattr(readable_module, "_WORKER", worker)
+    result = read({"/": answer("<p>words</p>")})
+    assert "no text could be made of its HTML" in (result.error or "")
+
+
+def test_certificates_are_checked() -> None:
+    context = _certificates()
+    assert context.verify_mode is ssl.CERT_REQUIRED
+    assert context.check_hostname
+
+
+def test_what_is_not_installed_is_named(monkeypatch: Any) -> None:
+    real = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "html_to_markdown" else real(name)
+    )
+    routes: dict[str, Answer] = {"/": answer("<p>words</p>"), "/t": answer("words", "text/plain")}
+    html, text = read_all(routes, ["/", "/t"])
+    assert "pip install 'agtools_nb[web]'" in (html.error or "")
+    assert text.result["text"] == "words"
+    monkeypatch.setitem(sys.modules, "httpx2", None)
+    assert "needs httpx2: pip install 'agtools_nb[web]'" in (read(routes).error or "")
 
 
 @pytest.mark.parametrize(

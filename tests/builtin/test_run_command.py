@@ -338,6 +338,21 @@ def test_a_stopped_call_ends_all_that_was_started(tmp_path: Path, word: str) -> 
     asyncio.run(main())
 
 
+def test_when_a_stopped_batch_is_over_nothing_runs_any_more(tmp_path: Path) -> None:
+    async def main() -> None:
+        runner = trusting(run_command_tool(tmp_path))
+        calls = [("run_command", {"command": family(tmp_path, "deaf")})]
+        batch = asyncio.create_task(runner.process_tool_calls(calls))
+        found = await pids(tmp_path)
+        batch.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await batch
+        assert not any(map(runs, found))
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    asyncio.run(main())
+
+
 def test_who_stops_a_call_twice_ends_it_at_once(tmp_path: Path) -> None:
     async def main() -> None:
         runner = trusting(run_command_tool(tmp_path))
@@ -350,7 +365,7 @@ def test_who_stops_a_call_twice_ends_it_at_once(tmp_path: Path) -> None:
         with pytest.raises(asyncio.CancelledError):
             await call
         await all_gone(found)
-        assert time.monotonic() - began < 1.9
+        assert time.monotonic() - began < 0.6
 
     asyncio.run(main())
 
@@ -362,9 +377,9 @@ def test_a_command_that_takes_too_long_is_ended_and_tells_what_it_said(
     async def main() -> None:
         runner = trusting(run_command_tool(tmp_path))
         began = time.monotonic()
-        found = await runner.execute("run_command", command=family(tmp_path, word), timeout=1.5)
+        found = await runner.execute("run_command", command=family(tmp_path, word), timeout=4)
         assert found["exit_code"] is None
-        assert "did not end within 1.5 s, and was ended with all" in found["note"]
+        assert "did not end within 4 s, and was ended with all" in found["note"]
         assert time.monotonic() - began < 10
         await all_gone(await pids(tmp_path))
 
@@ -373,10 +388,10 @@ def test_a_command_that_takes_too_long_is_ended_and_tells_what_it_said(
 
 def test_a_timeout_of_the_runner_ends_it_as_well(tmp_path: Path) -> None:
     async def main() -> None:
-        runner = trusting(run_command_tool(tmp_path), timeout=1.5)
+        runner = trusting(run_command_tool(tmp_path), timeout=4)
         calls = [("run_command", {"command": family(tmp_path, "deaf")})]
         (result,) = await runner.process_tool_calls(calls)
-        assert "did not finish within 1.5 s" in (result.error or "")
+        assert "did not finish within 4 s" in (result.error or "")
         await all_gone(await pids(tmp_path))
 
     asyncio.run(main())
@@ -394,6 +409,17 @@ def test_what_a_command_leaves_behind_is_ended_and_said(tmp_path: Path) -> None:
         assert "left programs running, which were ended" in found["note"]
         assert time.monotonic() - began < 20, "the pipe that it holds was not waited for"
         await all_gone([pid for pid in await pids(tmp_path) if pid])
+
+    asyncio.run(main())
+
+
+def test_jobs_of_a_shell_are_ended_though_each_is_a_group(tmp_path: Path) -> None:
+    async def main() -> None:
+        runner = trusting(run_command_tool(tmp_path, shell="/bin/bash"))
+        line = "set -m; (trap '' TERM; sleep 600) & echo $! > job; sleep 600 & echo $! >> job"
+        found = await runner.execute("run_command", command=line)
+        assert "left programs running, which were ended" in found["note"]
+        await all_gone([int(pid) for pid in (tmp_path / "job").read_text().split()])
 
     asyncio.run(main())
 

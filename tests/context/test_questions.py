@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agtools_nb import SimpleToolContext, ToolContext, ToolError, UsageError
+from agtools_nb import (
+    SimpleToolContext,
+    Tool,
+    ToolContext,
+    ToolError,
+    ToolResult,
+    ToolRunner,
+    UsageError,
+)
 from agtools_nb.context import Question, answered
 
 COLOURS = ("red", "green", "blue")
@@ -162,3 +171,114 @@ def test_a_question_that_is_cancelled_ends_its_handler() -> None:
 
     asyncio.run(main())
     assert ended == ["?"]
+
+
+# -- in calls ----------------------------------------------------------------------------------
+
+
+async def thinks(question: Question) -> str:
+    """A person who takes longer than the tool may."""
+    await asyncio.sleep(0.25)
+    return "yes"
+
+
+def call(fn: Any, answer: Any, **options: Any) -> ToolResult:
+    async def main() -> ToolResult:
+        runner = ToolRunner([Tool(fn, **options)], context=ToolContext(), answer=answer)
+        (result,) = await runner.process_tool_calls([(fn.__name__, {})])
+        return result
+
+    return asyncio.run(main())
+
+
+def test_a_persons_time_is_not_the_tools() -> None:
+    async def paint(ctx: ToolContext) -> Any:
+        return await ctx.ask("Which?"), ctx.asking_seconds
+
+    def paint_blocking(ctx: ToolContext) -> Any:
+        return ctx.ask_blocking("Which?"), ctx.asking_seconds
+
+    for fn in (paint, paint_blocking):
+        result = call(fn, thinks, timeout=0.15)
+        assert result.ok, result.error
+        answer, seconds = result.result
+        assert answer == "yes"
+        assert 0.2 < seconds < 10
+        assert result.duration < seconds
+
+
+def test_what_a_tool_takes_itself_still_counts() -> None:
+    async def paint(ctx: ToolContext) -> None:
+        await ctx.ask("Which?")
+        await asyncio.sleep(600)
+
+    result = call(paint, thinks, timeout=0.15)
+    assert "did not finish within 0.15 s" in (result.error or "")
+
+
+def test_two_questions_at_once_take_the_time_of_one() -> None:
+    async def paint(ctx: ToolContext) -> float:
+        await asyncio.gather(ctx.ask("This?"), ctx.ask("That?"))
+        return ctx.asking_seconds
+
+    assert call(paint, thinks).result < 0.45
+
+
+def test_a_blocking_tool_asks_without_await() -> None:
+    def paint(ctx: ToolContext) -> Any:
+        one = ctx.ask_blocking("Which?", ["a", "b"])
+        return one, ctx.ask_blocking("Which?", ["a", "b"], multiple=True)
+
+    assert call(paint, lambda question: "b").result == ("b", ("b",))
+
+    def wrong(ctx: ToolContext) -> Any:
+        return "deleted" if ctx.ask("Delete?", ["yes", "no"]) else "kept"
+
+    assert "write: ctx.ask_blocking(...)" in (call(wrong, lambda question: "no").error or "")
+
+    async def blocks(ctx: ToolContext) -> Any:
+        return ctx.ask_blocking("Which?")
+
+    assert "write: await ctx.ask(...)" in (call(blocks, lambda question: "no").error or "")
+
+    def fails(question: Question) -> str:
+        raise TimeoutError("nobody came")
+
+    assert "failed: TimeoutError: nobody came" in (call(paint, fails).error or "")
+    context = SimpleToolContext("me", answer=lambda question: "here")
+    assert context.ask_blocking("Outside of a runner?") == "here"
+
+
+def test_a_stopped_call_takes_back_its_question() -> None:
+    ended = threading.Event()
+
+    async def person(question: Question) -> str:
+        try:
+            await asyncio.sleep(600)
+        finally:
+            ended.set()
+        return ""
+
+    left: list[str] = []
+
+    def paint(ctx: ToolContext) -> None:
+        try:
+            ctx.ask_blocking("Which?")
+        except ToolError as error:
+            left.append(error.code)
+
+    async def main() -> None:
+        runner = ToolRunner([Tool(paint)], context=ToolContext(), answer=person)
+        batch = asyncio.create_task(runner.process_tool_calls([("paint", {})]))
+        await asyncio.sleep(0.1)
+        batch.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await batch
+        for _ in range(500):
+            if ended.is_set() and left:
+                break
+            await asyncio.sleep(0.01)
+
+    asyncio.run(main())
+    assert ended.is_set()
+    assert left == ["stopped"]

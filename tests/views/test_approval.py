@@ -9,7 +9,7 @@ from views.asking import BAD, asked, run_command
 
 from agtools_nb.access import ApprovalDecision
 from agtools_nb.define import tool
-from agtools_nb.views.approval import ARGUMENT_LIMIT, ApprovalView
+from agtools_nb.views.approval import ARGUMENTS_LIMIT, ApprovalView
 
 
 @pytest.fixture
@@ -143,10 +143,18 @@ def test_a_page_that_is_loaded_again_is_told_the_time_left_now(clock, view, say,
 
 
 def test_a_huge_argument_says_that_it_was_cut(clock, wire, said):
-    view = ApprovalView(clock, asked({"command": ["x" * (ARGUMENT_LIMIT * 2)]}), said.append)
+    view = ApprovalView(clock, asked({"command": ["x" * (ARGUMENTS_LIMIT * 2)]}), said.append)
     (argument,) = view.data["arguments"]
-    assert len(argument["json"]) < ARGUMENT_LIMIT * 1.1
+    assert len(argument["json"]) < ARGUMENTS_LIMIT * 1.1
     assert argument["note"]
+
+
+def test_many_long_arguments_share_what_there_is_room_for(clock, wire, said):
+    given = {f"n{number}": "x" * ARGUMENTS_LIMIT for number in range(50)}
+    rows = ApprovalView(clock, asked(given), said.append).data["arguments"]
+    assert sum(len(one["json"]) for one in rows) < ARGUMENTS_LIMIT * 2
+    assert all(len(one["json"]) > 1_000 for one in rows)
+    assert all(one["note"] for one in rows[1:])
 
 
 def test_the_authors_words_are_shown_beside_the_arguments(clock, wire, said):

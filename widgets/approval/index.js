@@ -1,7 +1,7 @@
 /** A card that asks whether a call may run. */
 
 /** @import { BaseData, RenderContext } from "../lib/types" */
-import { answered, countdown } from "../lib/asked.js";
+import { answered, cardsMoved, countdown, guard } from "../lib/asked.js";
 import { mount } from "../lib/cards.js";
 import { fill, h, setText, uniqueId } from "../lib/dom.js";
 import { connect } from "../lib/model.js";
@@ -36,10 +36,6 @@ import { argumentValue } from "../lib/values.js";
  *   decision: { word: string, kind: string, note: string } | null,
  * }} Approval
  */
-
-// A card that comes up under the pointer must not be pressed by a click that was meant for what
-// stood there before.
-const GUARD_MS = 400;
 
 /** @param {Argument} one */
 function remark(one) {
@@ -105,11 +101,6 @@ function render(context) {
   /** @type {string | null} */
   let form = null;
   let takeAway = () => {};
-  let guarded = true;
-  const guard = setTimeout(() => {
-    guarded = false;
-    draw(view.data());
-  }, GUARD_MS);
 
   const button = (
     /** @type {string} */ text,
@@ -200,19 +191,28 @@ function render(context) {
     rule(view.data()),
   ]);
 
+  const guarded = guard(open, () => draw(view.data()));
+
   let drawn = "";
   /** @param {Approval} data */
   const drawOpen = (data) => {
     setText(title, data.tool);
     open.setAttribute("aria-label", `Approval of ${data.tool}`);
-    setText(server, data.server === null ? "" : `server ${data.server}`);
+    fill(server, data.server !== null && ["server ", seen(data.server)]);
     server.hidden = data.server === null;
-    const now = JSON.stringify([data.arguments, data.shown, data.path, data.rule, data.form]);
+    const now = JSON.stringify([
+      data.arguments,
+      data.about,
+      data.shown,
+      data.path,
+      data.rule,
+      data.form,
+    ]);
     if (now !== drawn) {
       drawn = now;
       fill(
         body,
-        data.about && h("p", { class: "agt-quiet agt-toolabout" }, data.about),
+        data.about && h("p", { class: "agt-quiet agt-toolabout" }, seen(data.about)),
         about(data),
         data.form === null && argumentList(data.arguments),
         rule(data),
@@ -221,7 +221,7 @@ function render(context) {
     if (data.form !== form) drawForm(data.form);
     setText(refused, data.refused);
     refused.hidden = !data.refused;
-    const can = view.live() && !guarded;
+    const can = view.live() && !guarded.isOn();
     for (const one of [approve, session, edit, deny, why, reallyDeny]) one.disabled = !can;
     choices.hidden = denying;
     denial.hidden = !denying;
@@ -249,10 +249,12 @@ function render(context) {
   /** @param {Approval} data */
   const draw = (data) => {
     const isOpen = data.state === "open";
+    const closes = wasOpen && !isOpen;
     clock.update();
     if (isOpen) {
       drawOpen(data);
       if (!wasOpen) fill(view.body, announce, open);
+      wasOpen = true;
       // A live region speaks of what changes after it is there.
       setTimeout(() => setText(announce, `${data.tool} waits for your approval`), 100);
     } else {
@@ -262,15 +264,16 @@ function render(context) {
       if (!frozen.el.isConnected) fill(view.body, announce, frozen.el);
       setText(announce, `${data.tool}: ${data.decision?.word ?? ""}`);
       if (hadFocus) frozen.focus();
+      wasOpen = false;
+      if (closes) cardsMoved();
     }
-    wasOpen = isOpen;
   };
 
   /** @type {ReturnType<typeof connect<Approval>>} */
   const view = connect(context, "approval", {
     draw,
     dispose() {
-      clearTimeout(guard);
+      guarded.dispose();
       clock.dispose();
       takeAway();
     },

@@ -19,6 +19,50 @@ export function timeLeft(seconds) {
   return `${Math.max(Math.ceil(seconds), 0)} s left`;
 }
 
+// A card that comes up under the pointer, or moves there since the one above it was answered, must
+// not be pressed by a click, or the second half of one, that was meant for what stood there before.
+const GUARD_MS = 450;
+const MOVED = "agt-cards-moved";
+
+/** Say to all cards of the page that one of them has become smaller. */
+export function cardsMoved() {
+  window.dispatchEvent(new Event(MOVED));
+}
+
+/**
+ * Keeps a card from being pressed for a moment after it came or moved.
+ *
+ * @param {HTMLElement} el the card; while it has the focus, it is left alone
+ * @param {() => void} changed
+ */
+export function guard(el, changed) {
+  let on = true;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
+  const arm = () => {
+    on = true;
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      on = false;
+      changed();
+    }, GUARD_MS);
+  };
+  const moved = () => {
+    if (el.contains(document.activeElement)) return;
+    arm();
+    changed();
+  };
+  window.addEventListener(MOVED, moved);
+  arm();
+  return {
+    isOn: () => on,
+    dispose() {
+      clearTimeout(timer);
+      window.removeEventListener(MOVED, moved);
+    },
+  };
+}
+
 /** @param {() => Asked} data */
 export function countdown(data) {
   const el = h("span", { class: "agt-quiet agt-timeleft", role: "timer" });

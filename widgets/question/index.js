@@ -1,7 +1,7 @@
 /** A card with a question that a tool asks. */
 
 /** @import { BaseData, RenderContext } from "../lib/types" */
-import { answered, countdown } from "../lib/asked.js";
+import { answered, cardsMoved, countdown, guard } from "../lib/asked.js";
 import { fill, h, setText, uniqueId } from "../lib/dom.js";
 import { connect } from "../lib/model.js";
 import { seen } from "../lib/unseen.js";
@@ -44,7 +44,7 @@ function render(context) {
         // Enter answers, as in a chat; Shift+Enter is a new line.
         event.preventDefault();
         event.stopPropagation();
-        if (!answer.disabled) answer.click();
+        if (own.value.trim()) send(); // whoever typed has seen the card: no guard
       },
     },
   });
@@ -85,6 +85,8 @@ function render(context) {
       : h("p", { class: "agt-question" }, seen(view.data().text)),
   );
 
+  const guarded = guard(open, () => draw(view.data()));
+
   /** @type {HTMLInputElement[]} */
   let boxes = [];
   /** @param {number} at @returns {void} */
@@ -99,8 +101,9 @@ function render(context) {
   const drawReady = () => {
     const data = view.data();
     const something = chosen().length > 0 || own.value.trim() !== "" || data.multiple;
-    answer.disabled = !view.live() || !something;
-    decline.disabled = !view.live();
+    const can = view.live() && !guarded.isOn();
+    answer.disabled = !can || !something;
+    decline.disabled = !can;
     set.disabled = !view.live();
     setText(
       answer,
@@ -151,10 +154,12 @@ function render(context) {
   /** @param {Question} data */
   const draw = (data) => {
     const isOpen = data.state === "open";
+    const closes = wasOpen && !isOpen;
     clock.update();
     if (isOpen) {
       drawOpen(data);
       if (!wasOpen) fill(view.body, announce, open);
+      wasOpen = true;
       // A live region speaks of what changes after it is there.
       setTimeout(() => setText(announce, `A question for you: ${data.text}`), 100);
     } else {
@@ -163,12 +168,17 @@ function render(context) {
       if (!frozen.el.isConnected) fill(view.body, announce, frozen.el);
       setText(announce, data.decision?.word ?? "");
       if (hadFocus) frozen.focus();
+      wasOpen = false;
+      if (closes) cardsMoved();
     }
-    wasOpen = isOpen;
   };
 
+  const dispose = () => {
+    guarded.dispose();
+    clock.dispose();
+  };
   /** @type {ReturnType<typeof connect<Question>>} */
-  const view = connect(context, "question", { draw, dispose: () => clock.dispose() });
+  const view = connect(context, "question", { draw, dispose });
   view.start();
   return () => view.dispose();
 }

@@ -9,32 +9,44 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from agtools_nb.builtin.command.groups import HAS_GROUPS, is_running, signal_group
+from agtools_nb.builtin.command.sessions import HAS_GROUPS, is_running, signal_session
 
 GRACE_SECONDS = 2.0
 """What a program gets to put things in order, once it was asked to end."""
 
-_LOOK_SECONDS = 0.02
+STOPPED_SECONDS = 0.7
+"""The same where somebody stopped the call: a batch waits a second for its members."""
+
+_LOOK_SECONDS = 0.03
 _PIPE_BYTES = 65_536
 
 
 class RunningProgram:
-    """A program in a session and process group of its own. Made by :func:`start`.
+    """A program in a session of its own. Made by :func:`start`.
 
     Where a system has no process groups (Windows), only the program itself is ended.
 
     Args:
         process: The program.
         exited: Set as soon as it has ended, also while others hold its pipes.
+
+    Attributes:
+        stdout: What it prints.
+        stderr: Its errors; ``None`` if they are in ``stdout``.
     """
 
     def __init__(self, process: Process, exited: asyncio.Event) -> None:
         self._process = process
         self._exited = exited
+        self._is_over = False
         assert process.stdout is not None
-        assert process.stderr is not None
         self.stdout = process.stdout
         self.stderr = process.stderr
+
+    @property
+    def pid(self) -> int:
+        """Its number, and that of its session."""
+        return self._process.pid
 
     @property
     def exit_code(self) -> int | None:
@@ -47,26 +59,29 @@ class RunningProgram:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it, or anything in its process group, is there."""
+        """Whether it, or anything in its session, runs."""
         if not self._exited.is_set():
             return True
-        return HAS_GROUPS and is_running(self._process.pid)
+        # Nobody comes into a session that is empty, and to look costs milliseconds.
+        self._is_over = self._is_over or not (HAS_GROUPS and is_running(self._process.pid))
+        return not self._is_over
 
-    async def end(self) -> None:
-        """End it and its group: asked first, forced after two seconds.
+    async def end(self, seconds: float = GRACE_SECONDS) -> None:
+        """End it and its session: asked first, then forced.
 
-        What made a session of its own is not in the group any more, and runs on.
+        What made a session of its own is not in this one any more, and runs on.
+
+        Args:
+            seconds: How long it may take if it was asked. Default 2.
         """
         try:
             if self.is_alive:
                 self._signal(signal.SIGTERM)
-                await self._gone(GRACE_SECONDS)
+                await self._gone(seconds)
         finally:  # also when whoever waits for the end is stopped as well
             if self.is_alive:
                 self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))
-        with suppress(TimeoutError):
-            async with asyncio.timeout(GRACE_SECONDS):
-                await self.wait()
+        await self._gone(STOPPED_SECONDS)  # even a killed one takes a moment
 
     def let_go(self) -> None:
         """Close its pipes, which something that runs on may hold."""
@@ -77,12 +92,12 @@ class RunningProgram:
     async def _gone(self, seconds: float) -> None:
         loop = asyncio.get_running_loop()
         until = loop.time() + seconds
-        while self.is_alive and loop.time() < until:  # noqa: ASYNC110 -- a group's end tells nobody
+        while self.is_alive and loop.time() < until:  # noqa: ASYNC110 -- a session's end tells nobody
             await asyncio.sleep(_LOOK_SECONDS)
 
     def _signal(self, number: int) -> None:
         if HAS_GROUPS:
-            signal_group(self._process.pid, number)
+            signal_session(self._process.pid, number)
         else:
             with suppress(ProcessLookupError):
                 self._process.terminate()
@@ -101,8 +116,20 @@ class _Protocol(SubprocessStreamProtocol):
         self.exited.set()
 
 
-async def start(words: list[str], folder: Path, environment: Mapping[str, str]) -> RunningProgram:
+async def start(
+    words: list[str],
+    folder: Path,
+    environment: Mapping[str, str] | None = None,
+    *,
+    is_merged: bool = False,
+) -> RunningProgram:
     """Start a program, with nothing to read.
+
+    Args:
+        words: The program and its arguments.
+        folder: Where it runs.
+        environment: All of its variables. Default: those of this process.
+        is_merged: Whether its errors come among what it prints. Default ``False``.
 
     Raises:
         OSError: It could not be started.
@@ -113,9 +140,9 @@ async def start(words: list[str], folder: Path, environment: Mapping[str, str]) 
         *words,
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT if is_merged else asyncio.subprocess.PIPE,
         cwd=folder,
-        env=dict(environment),
+        env=environment,
         start_new_session=HAS_GROUPS,
     )
     return RunningProgram(Process(transport, protocol, loop), protocol.exited)

@@ -18,7 +18,7 @@ from pydantic import Field
 from agtools_nb.access.names import BuiltinTools
 from agtools_nb.builtin.command.environment import without_secrets
 from agtools_nb.builtin.command.output import KeptOutput
-from agtools_nb.builtin.command.running import RunningProgram, start
+from agtools_nb.builtin.command.running import STOPPED_SECONDS, RunningProgram, start
 from agtools_nb.builtin.command.words import shown, words_of
 from agtools_nb.builtin.workspace import Workspace, fault_of
 from agtools_nb.context import ToolContext
@@ -121,6 +121,7 @@ class _Run:
     async def outcome(self, seconds: float) -> dict[str, Any]:
         """Wait for the end, or make one, and tell of it."""
         program = self._program
+        assert program.stderr is not None
         readers = [
             asyncio.create_task(self._read("stdout", program.stdout)),
             asyncio.create_task(self._read("stderr", program.stderr)),
@@ -139,7 +140,7 @@ class _Run:
             await asyncio.wait(readers, timeout=LAST_WORDS_SECONDS)
         finally:
             try:
-                await program.end()
+                await program.end(STOPPED_SECONDS)
             finally:
                 program.let_go()
                 for reader in readers:

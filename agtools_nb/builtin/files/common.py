@@ -40,6 +40,12 @@ def line_count(count: int) -> str:
     return f"{count:,} line{'' if count == 1 else 's'}"
 
 
+def too_many(shown: int, most: int) -> str:
+    """What a reader must know where there is more than is shown."""
+    remedy = "narrow the search, or raise max_results" if shown < most else "narrow the search"
+    return f"There are more than {shown:,}; {remedy}."
+
+
 def with_notes(result: dict[str, Any], notes: list[str]) -> dict[str, Any]:
     """The result, with what a reader must know about it."""
     return {**result, "note": " ".join(notes)} if notes else result

@@ -15,6 +15,7 @@ from agtools_nb.builtin.files.common import (
     WALK_NAMES,
     WALK_SECONDS,
     path_in,
+    too_many,
     with_notes,
     workspace_of,
 )
@@ -135,7 +136,7 @@ def _matcher(pattern: str) -> Matcher:
 def _notes(walk: Walk, search: _Search, pattern: str, most: int) -> list[str]:
     notes = []
     if search.is_full:
-        notes.append(f"There are more than {most:,}; narrow the pattern, or raise max_results.")
+        notes.append(too_many(most, MAX_FOUND))
     if walk.ended_early:
         notes.append(f"The search ended {walk.ended_early}; give a folder to search the rest.")
     if walk.unread:

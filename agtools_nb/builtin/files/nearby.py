@@ -38,6 +38,8 @@ def _fits(plain: list[str], words: list[str], at: int) -> bool:
 def most_alike(lines: list[str], wanted: str) -> int | None:
     """The line (from 0) that is most like the longest one of the text, if one is like it."""
     longest = max(wanted.split("\n"), key=lambda line: len(line.strip())).strip()[:_COMPARED]
+    if not longest:
+        return None
     matcher = difflib.SequenceMatcher(autojunk=False)
     matcher.set_seq2(longest)
     best, best_ratio = None, _CLOSE

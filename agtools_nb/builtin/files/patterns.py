@@ -8,6 +8,7 @@ behind pydantic takes linear time; it knows no look-around and no back-reference
 from __future__ import annotations
 
 import functools
+import re
 import time
 from collections.abc import Callable
 
@@ -24,6 +25,7 @@ MAX_LINE = 16_000
 
 _TRIAL = 2_000
 _SLOW_SECONDS = 0.02
+_SURROGATES = re.compile("[\ud800-\udfff]")
 
 Matcher = Callable[[str], bool]
 
@@ -122,7 +124,13 @@ def glob_matcher(glob: str, *, braces: bool = False) -> Matcher:
     Raises:
         SchemaError: It cannot be read, such as ``[z-a]``.
     """
-    return matcher(rf"(?s)\A(?:{_Glob(glob, braces).regex()})\z")
+    found = matcher(rf"(?s)\A(?:{_Glob(glob, braces).regex()})\z")
+
+    def matches(path: str) -> bool:
+        # Names may hold bytes that are no UTF-8, which the engine takes for no text at all.
+        return found(path if path.isascii() else _SURROGATES.sub("\ufffd", path))
+
+    return matches
 
 
 class _Glob:

@@ -16,6 +16,7 @@ from agtools_nb.builtin.files.common import (
     WALK_NAMES,
     WALK_SECONDS,
     path_in,
+    too_many,
     with_notes,
     workspace_of,
 )
@@ -137,10 +138,10 @@ class _Search:
     def notes(self, walk: Walk, most: int) -> list[str]:
         """What a reader must know about what was found."""
         notes = []
-        if self.is_full and self._left == 0:
-            notes.append(f"There are more than {most:,}; narrow it, or raise max_results.")
-        elif self.is_full:
+        if self._room < 0:
             notes.append(f"Shown are the first {MAX_TEXT:,} characters; narrow the search.")
+        elif self.is_full:
+            notes.append(too_many(most, MAX_MATCHES))
         if walk.ended_early:
             notes.append(f"The search ended {walk.ended_early}; give a folder to search the rest.")
         if self._found.cut:

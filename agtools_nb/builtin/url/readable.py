@@ -9,6 +9,7 @@ import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 from agtools_nb.builtin.command.environment import without_secrets
 from agtools_nb.errors import ToolError, UsageError
@@ -16,8 +17,13 @@ from agtools_nb.errors import ToolError, UsageError
 CONVERT_SECONDS = 20
 """How long the making of text may take."""
 
+MOST_PROCESSES = 4
+"""Pages that are made into text at once."""
+
 _WORKER = Path(__file__).with_name("html_worker.py")
 _JSON_BYTES_A_LETTER = 12  # an astral letter is escaped as two of \\uXXXX
+
+_places: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +54,21 @@ async def readable(html: str, most_characters: int) -> Readable:
     """
     if importlib.util.find_spec("html_to_markdown") is None:
         raise UsageError("reading HTML pages needs html-to-markdown: pip install 'agtools_nb[web]'")
+    async with _place():
+        said = await _converted(html, most_characters)
+    try:
+        return Readable(**json.loads(said))
+    except (ValueError, TypeError) as error:
+        raise _broken() from error
+
+
+def _place() -> asyncio.Semaphore:
+    """One of a few places: each page costs a process, and a batch may read hundreds."""
+    loop = asyncio.get_running_loop()
+    return _places.setdefault(loop, asyncio.Semaphore(MOST_PROCESSES))
+
+
+async def _converted(html: str, most_characters: int) -> bytes:
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-P", str(_WORKER), str(CONVERT_SECONDS), str(most_characters),
         stdin=asyncio.subprocess.PIPE,
@@ -57,17 +78,13 @@ async def readable(html: str, most_characters: int) -> Readable:
     )  # fmt: skip
     try:
         async with asyncio.timeout(CONVERT_SECONDS):
-            said = await _said(process, html, most_characters * _JSON_BYTES_A_LETTER + 65_536)
+            return await _said(process, html, most_characters * _JSON_BYTES_A_LETTER + 65_536)
     except TimeoutError as error:
         raise _broken() from error
     finally:
         with suppress(ProcessLookupError):
             process.kill()
         await process.wait()
-    try:
-        return Readable(**json.loads(said))
-    except (ValueError, TypeError) as error:
-        raise _broken() from error
 
 
 async def _said(process: asyncio.subprocess.Process, html: str, most_bytes: int) -> bytes:
