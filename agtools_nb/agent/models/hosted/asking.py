@@ -69,6 +69,8 @@ class Asking:
                     yield part
         except Exception as error:
             failure = failure_words(error, record, self.where, self.variables)
+        finally:
+            await self.line.wire.end()
         for note in record.notes:
             yield NotePart(note)
         yield RawPart(record.request, record.response)

@@ -119,7 +119,6 @@ class HostedModel:
                 async for part in parts:
                     yield part
         finally:
-            line.wire.record = None
             if len(self._lines) < _MOST_LINES:
                 self._lines.append(line)
 

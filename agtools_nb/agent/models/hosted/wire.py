@@ -77,6 +77,7 @@ class Wire(httpx2.AsyncBaseTransport):
         self._name = name
         self._tries = tries
         self.record: Record | None = None
+        self._streams: list[_Following] = []
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request, again if it was refused for now, until there is an answer to give."""
@@ -92,6 +93,7 @@ class Wire(httpx2.AsyncBaseTransport):
             record.answered(response.status_code, response.headers.get("content-type", ""))
             if response.is_success:
                 stream = _Following(response, hiding, record)
+                self._streams.append(stream)
                 return httpx2.Response(response.status_code, headers=_kept(response), stream=stream)
             refusal = await _read(response, hiding)
             record.failed(refusal)
@@ -130,6 +132,12 @@ class Wire(httpx2.AsyncBaseTransport):
             is_bearer = access.service.header == "authorization"
             headers[access.service.header] = f"Bearer {key}" if is_bearer else key
         return headers
+
+    async def end(self) -> None:
+        """Close what is still open: not every SDK closes an answer that is left early."""
+        self.record = None
+        while self._streams:
+            await self._streams.pop().aclose()
 
     def __repr__(self) -> str:
         return f"<Wire of {self._name}>"
