@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib.util
 import logging
 import math
 import os
@@ -20,6 +19,7 @@ from agtools_nb.mcp import failures
 from agtools_nb.mcp.address import Address
 from agtools_nb.mcp.catalog import Catalog
 from agtools_nb.mcp.names import checked_server_name, in_company
+from agtools_nb.mcp.sdk import require_sdk
 from agtools_nb.mcp.text import cleaned, one_line, quoted
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class MCPServer:
             UsageError: The SDK is not installed.
             ServerError: It could not be reached, or did not answer as a server does.
         """
-        _require_sdk()
+        require_sdk()
         await self._connected()
         news, self._catalog.news = self._catalog.news, []
         try:
@@ -365,11 +365,3 @@ def _check_above_0(server: str, option: str, value: Any) -> None:
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not is_number or not 0 < value < math.inf:
         raise UsageError(f"MCPServer({server!r}): {option}={value!r} must be a number above 0")
-
-
-def _require_sdk() -> None:
-    if importlib.util.find_spec("mcp") is None:
-        raise UsageError(
-            "MCP servers need the official SDK, which is not installed here: "
-            "pip install 'agtools_nb[mcp]'"
-        )
