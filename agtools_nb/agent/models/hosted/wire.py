@@ -90,18 +90,17 @@ class Wire(httpx2.AsyncBaseTransport):
             hiding = Hiding(key_of(self._access.service, self._access.variables))
             record.sent(request.method, str(request.url), hiding(body, last=True))
             response = await self._send(request, body)
-            record.answered(response.status_code, response.headers.get("content-type", ""))
+            headers = _kept(response, hiding)
+            record.answered(response.status_code, headers.get("content-type", ""))
             if response.is_success:
                 stream = _Following(response, hiding, record)
                 self._streams.append(stream)
-                return httpx2.Response(response.status_code, headers=_kept(response), stream=stream)
+                return httpx2.Response(response.status_code, headers=headers, stream=stream)
             refusal = await _read(response, hiding)
             record.failed(refusal)
             wait = patience.seconds(response.status_code, response.headers, refusal)
             if wait is None:
-                return httpx2.Response(
-                    response.status_code, headers=_kept(response), content=refusal
-                )
+                return httpx2.Response(response.status_code, headers=headers, content=refusal)
             _log.warning("%s: %s", self._name, record.notes[-1])
             await asyncio.sleep(wait + random.uniform(0, wait / 10))  # noqa: S311
 
@@ -178,10 +177,14 @@ class _Following(httpx2.AsyncByteStream):
         await self._response.aclose()
 
 
-def _kept(response: httpx2.Response) -> dict[str, str]:
+def _kept(response: httpx2.Response, hiding: Hiding) -> dict[str, str]:
     """The headers that still hold once the body was read and decoded."""
     gone = ("content-encoding", "content-length", "transfer-encoding", "set-cookie")
-    return {name: value for name, value in response.headers.items() if name.lower() not in gone}
+    return {
+        name: hiding.text(value)
+        for name, value in response.headers.items()
+        if name.lower() not in gone
+    }
 
 
 async def _read(response: httpx2.Response, hiding: Hiding) -> bytes:
