@@ -16,10 +16,10 @@ import pytest
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
-from mcp_servers import SERVERS, result_of, until
+from mcp_servers import SERVERS, result_of, runner_of, until
 
 import agtools_nb
-from agtools_nb import ToolContext, ToolRunner, UsageError, tool
+from agtools_nb import ToolRunner, UsageError, tool
 from agtools_nb.__main__ import main
 from agtools_nb.mcp import MCPServer, serve
 
@@ -184,7 +184,7 @@ async def test_by_http(on_a_port) -> None:
         done = await client.call_tool("add", {"a": 1, "b": 2})
         assert done.structured_content == {"total": 3}
     async with MCPServer("box", url=url, headers=known) as server:
-        runner = ToolRunner(server.tools(), context=ToolContext())
+        runner = runner_of(server, "add", "picture")
         assert (await result_of(runner, "add", a=1, b=2)).result == {"total": 3}
         assert (await result_of(runner, "picture")).media[0].mime_type == "image/png"
     on_a_port.processes[0].send_signal(2)
@@ -196,7 +196,7 @@ async def test_by_http(on_a_port) -> None:
 async def test_in_this_process(recwarn: pytest.WarningsRecorder) -> None:
     """As a task, beside other work; what is registered later is served, too."""
 
-    @tool
+    @tool(read_only=True)
     def late() -> str:
         return "late"
 

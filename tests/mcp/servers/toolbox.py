@@ -53,7 +53,7 @@ async def wait(seconds: float, marks: str) -> str:
     return "waited"
 
 
-@tool
+@tool(read_only=True)
 def picture() -> list:
     """Draw."""
     return ["look", Media.image(b"\x89PNG\r\n\x1a\n-not-really")]
