@@ -13,7 +13,7 @@ from venvs import tracked_files
 
 pytestmark = pytest.mark.packaging
 
-VIEWS = ("registry", "card", "form", "batch", "inspector", "activity")
+VIEWS = ("registry", "card", "form", "batch", "inspector", "activity", "chat", "human")
 STATIC = {f"{view}.{suffix}" for view in VIEWS for suffix in ("js", "css")}
 
 
