@@ -4,5 +4,6 @@ The official SDK (extra ``mcp``) is imported when a server is connected or serve
 """
 
 from agtools_nb.mcp.server import MCPServer
+from agtools_nb.mcp.serving import serve
 
-__all__ = ["MCPServer"]
+__all__ = ["MCPServer", "serve"]

@@ -37,6 +37,9 @@ _DEATH_SECONDS = 0.2
 class LostError(Exception):
     """The connection ended while something was under way."""
 
+    def __init__(self) -> None:
+        super().__init__("it ended, or closed the connection")
+
 
 class Connection:
     """Keeps the SDK's client open; made on the loop that it lives on.
@@ -123,6 +126,11 @@ class Connection:
         far = asyncio.run_coroutine_threadsafe(self._run(work), self.loop)
         return await asyncio.wrap_future(far)
 
+    @property
+    def last_words(self) -> str:
+        """What the server said last that was no message; its own words."""
+        return getattr(self._transport, "last_words", "")
+
     async def epitaph(self) -> tuple[str, str]:
         """How it ended, and what the server said last, as far as that is known."""
         self._leave.set()
@@ -130,7 +138,7 @@ class Connection:
         how: str = getattr(self._transport, "ending", "")
         if not how and self._failure is not None:
             how = failure_text(self._failure)
-        return how, getattr(self._transport, "last_words", "")
+        return how, self.last_words
 
     async def _run(self, work: Callable[[Client], Coroutine[Any, Any, T]]) -> T:
         task = asyncio.create_task(work(self.client), name="MCP request")
@@ -238,6 +246,8 @@ def failure_text(error: BaseException) -> str:
         error = error.exceptions[0]
     if isinstance(error, ValidationError):
         return misfit(error)
+    if isinstance(error, LostError):
+        return str(error)
     text = str(error)
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 

@@ -155,11 +155,13 @@ def _kill_at_exit(pid: int) -> None:
     """A kernel that ends without closing its servers leaves none behind."""
     if not _running:
         atexit.unregister(_kill_all)
-        atexit.register(_kill_all)
+        atexit.register(_kill_all, os.getpid())
     _running.add(pid)
 
 
-def _kill_all() -> None:
+def _kill_all(of: int) -> None:
+    if os.getpid() != of:
+        return  # a fork: the servers are its parent's
     for pid in list(_running):
         _signal_group(pid, signal.SIGKILL if sys.platform != "win32" else signal.SIGTERM)
     _running.clear()

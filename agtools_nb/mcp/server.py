@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib.util
 import logging
 import math
 import os
@@ -19,7 +18,9 @@ from agtools_nb.errors import ServerError, UsageError
 from agtools_nb.mcp import failures
 from agtools_nb.mcp.address import Address
 from agtools_nb.mcp.catalog import Catalog
+from agtools_nb.mcp.link import Link
 from agtools_nb.mcp.names import checked_server_name, in_company
+from agtools_nb.mcp.sdk import require_sdk
 from agtools_nb.mcp.text import cleaned, one_line, quoted
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ Watcher = Callable[["MCPServer"], object]
 _log = logging.getLogger("agtools_nb")
 _INSTRUCTIONS = 20_000
 _REFRESH_SECONDS = 0.5
+_LOG = 4_096
 
 
 class MCPServer:
@@ -98,8 +100,7 @@ class MCPServer:
         _check_above_0(self.name, "max_bytes", max_bytes)
         self._prefix = prefix
         self._seconds = connect_timeout
-        self._connection: Connection | None = None
-        self._opening: asyncio.Task[Connection] | None = None
+        self._link = Link(self.name, self._address, connect_timeout, self._list, self._changed)
         self._refreshing: asyncio.Task[None] | None = None
         self._is_stale = False
         self._catalog = Catalog(self, timeout, trust_annotations)
@@ -109,12 +110,19 @@ class MCPServer:
     @property
     def is_connected(self) -> bool:
         """Whether there is a connection, as far as is known."""
-        return self._connection is not None and self._connection.is_open
+        return self._link.is_open
 
     @property
     def instructions(self) -> str:
         """What the server says on how to use it; ``""`` if nothing. Not to be trusted."""
         return self._instructions
+
+    @property
+    def log(self) -> str:
+        """What a started server said last on its standard error, up to 4 KiB."""
+        connection = self._link.connection
+        words = "" if connection is None else connection.last_words
+        return self._address.scrubbed(cleaned(words, _LOG))
 
     @property
     def left_out(self) -> Mapping[str, str]:
@@ -133,8 +141,8 @@ class MCPServer:
             UsageError: The SDK is not installed.
             ServerError: It could not be reached, or did not answer as a server does.
         """
-        _require_sdk()
-        await self._connected()
+        require_sdk()
+        await self._link.connected()
         news, self._catalog.news = self._catalog.news, []
         try:
             for text in news:
@@ -146,21 +154,10 @@ class MCPServer:
 
     async def close(self) -> None:
         """Leave the server; one that was started is ended. To do it twice does nothing."""
-        opening, self._opening = self._opening, None
-        if opening is not None and opening.get_loop() is asyncio.get_running_loop():
-            opening.cancel()
-            await asyncio.wait({opening})
         if self._refreshing is not None:
             self._refreshing.cancel()
-        connection, self._connection = self._connection, None
         self._catalog.tools = None
-        if connection is None or connection.loop.is_closed():
-            return
-        if connection.loop is asyncio.get_running_loop():
-            await connection.close()
-        elif connection.loop.is_running():
-            far = asyncio.run_coroutine_threadsafe(connection.close(), connection.loop)
-            await asyncio.wrap_future(far)
+        await self._link.close()
 
     async def __aenter__(self) -> Self:
         return await self.connect()
@@ -213,7 +210,11 @@ class MCPServer:
         Raises:
             ServerError: It does not answer.
         """
-        await self._list(await self._connected())
+        connection = await self._link.connected()
+        try:
+            await self._list(connection)
+        except Exception as error:
+            raise await self._link.unreachable(connection, error) from None
         self._tell()
         return self.tools()
 
@@ -278,43 +279,11 @@ class MCPServer:
     def __reduce__(self) -> NoReturn:
         raise TypeError("an MCPServer cannot be pickled: it may hold keys, and a connection")
 
-    async def _connected(self) -> Connection:
-        """The connection that there is, or a new one; callers at the same time share it."""
-        connection = self._connection
-        if connection is not None and connection.is_open and not connection.loop.is_closed():
-            return connection
-        opening = self._opening
-        if opening is None or opening.done() or opening.get_loop() is not _loop():
-            opening = self._opening = asyncio.create_task(self._open(), name=f"open {self.name}")
-        # One who stops waiting must not end it for the others.
-        return await asyncio.shield(opening)
-
-    async def _open(self) -> Connection:
-        from agtools_nb.mcp.connection import Connection, failure_text
-
-        connection = Connection(self._address.transport, self._changed)
-        try:
-            await connection.opened(self._seconds)
-            await self._list(connection)
-        except asyncio.CancelledError:
-            await connection.close()
-            raise
-        except Exception as error:
-            is_late = isinstance(error, TimeoutError)
-            why = (
-                f"it did not answer within {self._seconds:g} s" if is_late else failure_text(error)
-            )
-            end = await connection.epitaph()
-            await connection.close()
-            raise failures.unreachable(self.name, self._address, why, end) from None
-        self._connection = connection
-        return connection
-
     async def _connection_for_call(self) -> Connection:
-        if self._catalog.tools is None and self._connection is None:
+        if self._catalog.tools is None and self._link.connection is None:
             raise failures.not_connected(self.name)
         try:
-            return await self._connected()
+            return await self._link.connected()
         except ServerError as error:
             raise failures.down(error) from None
 
@@ -333,10 +302,10 @@ class MCPServer:
             self._refreshing = asyncio.create_task(self._follow(), name=f"refresh {self.name}")
 
     async def _follow(self) -> None:
-        while self._is_stale and self._connection is not None and self._connection.is_open:
+        while self._is_stale and self._link.connection is not None and self._link.is_open:
             self._is_stale = False
             try:
-                await self._list(self._connection)
+                await self._list(self._link.connection)
             except Exception as error:
                 self._catalog.note(f"its tools could not be listed anew: {one_line(str(error))}")
             else:
@@ -355,21 +324,9 @@ async def _instructions(client: Client) -> str:
     return client.instructions or ""
 
 
-def _loop() -> asyncio.AbstractEventLoop:
-    return asyncio.get_running_loop()
-
-
 def _check_above_0(server: str, option: str, value: Any) -> None:
     if value is None and option == "timeout":
         return
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not is_number or not 0 < value < math.inf:
         raise UsageError(f"MCPServer({server!r}): {option}={value!r} must be a number above 0")
-
-
-def _require_sdk() -> None:
-    if importlib.util.find_spec("mcp") is None:
-        raise UsageError(
-            "MCP servers need the official SDK, which is not installed here: "
-            "pip install 'agtools_nb[mcp]'"
-        )

@@ -14,6 +14,7 @@ from agtools_nb.errors import UsageError
 from agtools_nb.jsonable import brief_repr
 from agtools_nb.notebook import display
 from agtools_nb.notebook.asking import Place, asking_in
+from agtools_nb.notebook.cells import running_cell
 from agtools_nb.notebook.kernel_loop import KernelLoop
 from agtools_nb.notebook.live_output import show_view, update_outputs_of
 from agtools_nb.notebook.surroundings import in_cell
@@ -75,7 +76,7 @@ class Chat(ChatView):
         self._loop = KernelLoop()
         self._counting = counting
         self._counters: dict[str, Counting] = {}
-        self._is_shown = False
+        self._shown_in: str | None = None
         super().__init__(self._loop, found, title=title, provider=provider)
 
     async def say(self, text: str) -> Reply:
@@ -87,7 +88,7 @@ class Chat(ChatView):
             UsageError: There is nothing to say, or the session is closed.
         """
         awaited = in_cell()
-        if awaited and not self._is_shown:
+        if awaited and self._shown_in is None:
             self._ipython_display_()
         with asking_in(Place(self, is_awaited=awaited)):
             return await self.session.chat(text)
@@ -110,7 +111,11 @@ class Chat(ChatView):
         return self._counters.setdefault(call_id or "", self._counting())
 
     def _ipython_display_(self) -> None:
-        self._is_shown = True
+        cell = running_cell()
+        run = "" if cell is None else cell.run
+        if run and run == self._shown_in:
+            return  # this cell shows it already
+        self._shown_in = run
         self.host_desk()
         show_view(self)
 

@@ -220,8 +220,8 @@ class ChatView(HostView):
             self._stopping = False
         desk = self._desk()
         return {
-            "title": self._title or model_name(session.model),
-            "model": model_name(session.model),
+            "title": _in_a_line(self._title or model_name(session.model), 100),
+            "model": _in_a_line(model_name(session.model), 40),
             "tools": session.runner.tool_names[:TOOLS_NAMED],
             "tool_count": len(session.runner.tool_names),
             "busy": None if busy is None else max(time.time() - busy, 0.0),
@@ -273,12 +273,12 @@ class ChatView(HostView):
             self.resend(message_id)
             await self.say(text[:LONGEST_SAID])
 
-    async def on_stop(self, content: dict[str, Any]) -> None:
+    def on_stop(self, content: dict[str, Any]) -> None:
         """Stop was pressed."""
         if self._shown.busy_since is not None and not self._stopping:
             self._stopping = True
             self.refresh()
-            await self.session.cancel()
+            self._scheduler.spawn(self._guarded(self.session.cancel()))
 
     def on_switch(self, content: dict[str, Any]) -> None:
         """Show the branch that holds a message."""
@@ -420,6 +420,10 @@ def _call_id(card: AskedView) -> str | None:
     if asked is not None:
         return asked.call.id  # type: ignore[no-any-return]
     return getattr(getattr(card, "question", None), "call_id", None)
+
+
+def _in_a_line(text: str, limit: int) -> str:
+    return shorten(" ".join(text.split()), limit)
 
 
 def _seconds(shown: Transcript) -> Iterator[float]:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import importlib.metadata
 import os
 import pickle
+import re
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 from mcp_servers import result_of, runner_of, started, until
 
-from agtools_nb import Media, Progress, Strategy, ToolContext, ToolRunner, UsageError
+from agtools_nb import Media, Progress, Strategy, UsageError
 from agtools_nb.agent import ScriptedModel, Session
 from agtools_nb.errors import ServerError
 from agtools_nb.mcp import MCPServer
@@ -23,17 +27,18 @@ async def test_tools_and_results() -> None:
     """What a server declares becomes a tool, and what it returns a value with media in it."""
     async with started("good") as server:
         tools = {tool.name: tool for tool in server.tools()}
-        assert list(tools)[:4] == ["add", "steps", "wait", "die"]
+        assert list(tools)[:4] == ["add", "steps", "wait", "destroy"]
         add = tools["add"]
         assert add.description == "Add two <b>numbers</b>."
         assert (add.read_only, add.guarded, add.server_name) == (True, False, "demo")
         assert (tools["wait"].read_only, tools["wait"].guarded) == (False, False)
-        assert (tools["die"].read_only, tools["die"].guarded) == (False, True)
+        assert (tools["destroy"].read_only, tools["destroy"].guarded) == (False, True)
         assert tools["wait"].title == "Adds"
         assert add.response_schema["required"] == ["result"]
         assert server.instructions == "Be gentle."
-        assert "3 tools" not in repr(server)
-        assert "connected" in repr(server)
+        assert re.fullmatch(
+            r"<MCPServer 'demo' \(command 'python.*'\): connected, 13 tools>", repr(server)
+        )
 
         runner = runner_of(
             server, "add", "parts", "both", "drawn", "nothing", "fails", check_results=True
@@ -118,7 +123,7 @@ async def test_a_server_that_dies_is_started_again() -> None:
     """A call during which it ends says so, with its last words; the next one starts it anew."""
     server = started("good", env={"KEY": "secret-of-the-environment"})
     async with server:
-        runner = ToolRunner(server.tools(), context=ToolContext())
+        runner = runner_of(server, "die", "wait", "add")
         [died, waited] = await runner.process_tool_calls(
             [{"name": "die", "args": {}}, {"name": "wait", "args": {"seconds": 30}}]
         )
@@ -194,6 +199,30 @@ def test_from_another_loop_and_after_it() -> None:
 
     asyncio.run(connected())
     asyncio.run(later())
+
+
+async def test_what_is_not_believed() -> None:
+    """Whoever does not trust a server is asked about each of its tools."""
+    async with started("good", trust_annotations=False, prefix=True, timeout=None) as server:
+        tools = server.tools()
+        assert all(tool.guarded and not tool.read_only for tool in tools)
+        assert all(tool.name == f"demo_{tool.remote_name}" for tool in tools)
+        assert {tool.timeout for tool in tools} == {None}
+        assert await tools[0](a=1, b=2) == {"result": 3}
+
+
+def test_the_sdk_is_imported_when_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    code = "import sys, agtools_nb.mcp; print('mcp' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+    def none(name: str) -> str:
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    for version, words in ((none, "is not installed"), (lambda name: "1.9.4", r"too old here \(1")):
+        monkeypatch.setattr(importlib.metadata, "version", version)
+        with pytest.raises(UsageError, match=rf"{words}.*: pip install 'agtools_nb\[mcp\]'"):
+            asyncio.run(started("good").connect())
 
 
 async def test_a_program_that_is_not_there() -> None:

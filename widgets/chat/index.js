@@ -1,7 +1,7 @@
 /** A conversation as it goes on. */
 
 /** @import { RenderContext } from "../lib/types" */
-/** @import { Chat, Entry } from "./types" */
+/** @import { Chat } from "./types" */
 import { mount } from "../lib/cards.js";
 import { fill, h, setText } from "../lib/dom.js";
 import { duration, plural } from "../lib/format.js";
@@ -14,6 +14,9 @@ import { tokens, usageWords } from "./words.js";
 const TICK_MS = 100;
 const NEAR_END = 60;
 const SPOKEN = 400;
+// Who is at the end sees none of what is far above it, but a browser lays it out all the same.
+const MOST_DRAWN = 200;
+const KEPT_DRAWN = 100;
 
 /** @param {RenderContext} context */
 function render(context) {
@@ -252,10 +255,9 @@ function render(context) {
   const speak = () => {
     const busy = store.head.busy !== null;
     if (wasBusy && !busy) {
-      const last = /** @type {Entry | undefined} */ (
-        store.entries().findLast((one) => one.k === "model")
-      );
-      setText(spoken, last ? last.text.slice(0, SPOKEN) : "");
+      // As it is drawn: nobody wants to hear the marks of Markdown.
+      const said = [...list.el.querySelectorAll(".agt-model > .agt-markdown")].at(-1);
+      setText(spoken, (said?.textContent ?? "").slice(0, SPOKEN));
     } else if (busy && !wasBusy) setText(spoken, "Answering");
     wasBusy = busy;
   };
@@ -274,6 +276,10 @@ function render(context) {
     setText(earlier, `Show earlier messages (${store.earlier.toLocaleString("en")})`);
   };
   const draw = () => {
+    if (stick && store.entries().length > MOST_DRAWN) {
+      store.trim(KEPT_DRAWN);
+      asked = 0;
+    }
     drawList();
     drawHead();
     drawComposer();

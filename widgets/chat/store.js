@@ -77,6 +77,17 @@ export class Store {
   }
 
   /**
+   * Forget the oldest; Python has them, for who scrolls up to them.
+   *
+   * @param {number} kept
+   */
+  trim(kept) {
+    const entries = this.entries();
+    this.earlier += entries.length - kept;
+    this.lists.set(this.root, entries.slice(-kept));
+  }
+
+  /**
    * @param {number} list
    * @param {number} n
    * @param {(entry: Entry) => Entry} change

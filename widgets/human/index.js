@@ -118,6 +118,7 @@ function render(context) {
   });
   call.title = mac ? "⌘ Enter" : "Ctrl+Enter";
   let example = "";
+  let page = "call";
   const pages = tabs(
     "Your answer",
     [
@@ -127,6 +128,7 @@ function render(context) {
     ],
     {
       changed(id) {
+        page = id;
         if (id === "json" && !json.value) view.send("wire");
         if (id === "say") requestAnimationFrame(() => words.grow());
       },
@@ -142,7 +144,7 @@ function render(context) {
   const past = h("details", { class: "agt-pastturns", hidden: true });
   const frame = h(
     "section",
-    { class: "agt-frame", "aria-label": "You are the model" },
+    { class: "agt-frame", "aria-label": "You are the model", tabindex: "-1" },
     h(
       "div",
       { class: "agt-head" },
@@ -265,7 +267,10 @@ function render(context) {
   let began = 0;
   const tick = () => {
     const waited = Math.floor((performance.now() - began) / 1000);
-    setText(state, waited > 2 ? `your turn · ${duration(waited)}` : "your turn");
+    setText(
+      state,
+      waited > 2 ? `your turn · ${waited < 60 ? `${waited} s` : duration(waited)}` : "your turn",
+    );
   };
   /** @param {Human} data */
   const drawState = (data) => {
@@ -296,11 +301,15 @@ function render(context) {
         );
       if (provider.value !== data.provider) provider.value = data.provider;
       provider.disabled = !view.live();
+      // Who has answered by keyboard goes on from here.
+      if (data.asked === null && asked.contains(document.activeElement)) frame.focus();
       asked.hidden = data.asked === null;
       idle.hidden = data.asked !== null;
       if (data.turn !== turn) {
         turn = data.turn;
         words.value = beside.value = json.value = example = "";
+        words.grow();
+        if (page === "json" && data.asked) view.send("wire");
       }
       if (data.asked) request.update(data.asked, `${data.turn} ${data.provider}`);
       drawChips(data);

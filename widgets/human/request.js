@@ -43,7 +43,7 @@ export function requestPart(wantWire) {
       if (now === drawn) return;
       drawn = now;
       const { system, tools, messages, total } = asked.tokens;
-      cost.textContent = `${about(total)} tokens`;
+      cost.textContent = `${about(total)} tokens, estimated`;
       cost.title = `Estimated, four characters a token: system ${system}, tools ${tools}, messages ${messages}`;
       fill(read, systemPart(asked), messagesPart(asked), toolsPart(asked));
       read.scrollTop = 0;

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from agent.hosted import shapes
 from agent.hosted.server import Answer, Server
+from pydantic import TypeAdapter
 
 from agtools_nb import ToolRunner, tool
 from agtools_nb.agent import Added, Happening, ModelMessage, ModelRequest, Session, UserMessage
@@ -83,3 +87,34 @@ def asking(text: str, *messages: Any, **more: Any) -> ModelRequest:
 
 async def parts(model: HostedModel, request: ModelRequest) -> list[Any]:
     return [part async for part in model.respond(request)]
+
+
+@functools.cache
+def sdk_type(dotted: str) -> TypeAdapter[Any]:
+    """The validator of an SDK's type: ``"module:Type"``."""
+    module, _, name = dotted.partition(":")
+    return TypeAdapter(getattr(importlib.import_module(module), name))
+
+
+def takes(dotted: str, value: Any) -> None:
+    """Google's type takes ``value``: both spellings of a name, as its API, and no unknown one."""
+    sdk_type(dotted).validate_json(json.dumps(value))
+
+
+def fits(dotted: str, value: Any) -> None:
+    """An SDK's type takes ``value``, and drops or changes nothing of it.
+
+    A ``TypedDict`` ignores keys that it does not know; they are missing from what it returns.
+    """
+    assert thawed(sdk_type(dotted).validate_python(value)) == value
+
+
+def thawed(value: Any) -> Any:
+    """As JSON again. Pydantic validates an ``Iterable`` lazily; this runs it."""
+    if hasattr(value, "model_dump"):
+        return value.model_dump(by_alias=True, exclude_unset=True, mode="json")
+    if isinstance(value, dict):
+        return {key: thawed(item) for key, item in value.items()}
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
+        return value
+    return [thawed(item) for item in value]

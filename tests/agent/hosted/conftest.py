@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ipaddress
+import logging
 import os
 import socket
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -46,3 +48,17 @@ def _network_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(socket.socket, "connect", connect_here)
     monkeypatch.setattr(socket, "getaddrinfo", look_up_here)
+
+
+@pytest.fixture(autouse=True)
+def _log_is_clean(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """No log, however talkative, holds the key; and no event loop complains of what was left."""
+    caplog.set_level(logging.DEBUG)
+    yield
+    records = [record for when in ("setup", "call") for record in caplog.get_records(when)]
+    assert not [one for one in records if SECRET in repr(vars(one))]
+    assert not [
+        one.getMessage()
+        for one in records
+        if one.name == "asyncio" and one.levelno >= logging.WARNING
+    ]

@@ -98,6 +98,7 @@ class Server:
                 await asyncio.wait({waits, gone}, return_when=asyncio.FIRST_COMPLETED)
                 waits.cancel()
                 if gone.done():
+                    gone.exception()  # a reset is as good as an end
                     asked.hung_up.set()
                     return False
                 gone.cancel()

@@ -318,3 +318,31 @@ def test_one_model_serves_several_event_loops() -> None:
             return text
 
     assert [asyncio.run(one()) for _ in range(3)] == ["Hi."] * 3
+
+
+@each_text
+async def test_tokens_of_chat_templates_come_back_as_they_were(case: Case) -> None:
+    """On some servers such a token in a message would act as one; it is broken on its way there."""
+    text = "<|im_start|>system"
+    async with serving(case.answer("?")) as server:
+        await parts(case.model(server), asking(text))
+        [sent] = [
+            one for one in strings(server.last) if one.endswith("system") and "im_start" in one
+        ]
+    assert (sent != text) is (case is SERVER)
+    arguments = json.dumps({"reason": sent}, ensure_ascii=False)
+    async with serving(
+        case.answer(calls=[("c1", "fail", arguments)]), case.answer(f"It said {sent}.")
+    ) as server:
+        session = talk(case.model(server))
+        reply = await session.chat(text)
+    assert json.loads(answers(session)[0].calls[0].args) == {"reason": text}
+    assert reply.text == f"It said {text}."
+
+
+def strings(value: object) -> list[str]:
+    if isinstance(value, dict):
+        return [text for one in value.values() for text in strings(one)]
+    if isinstance(value, list):
+        return [text for one in value for text in strings(one)]
+    return [value] if isinstance(value, str) else []

@@ -8,6 +8,7 @@ import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 SCENARIO = sys.argv[2]
+READS = {"readOnlyHint": True}
 INFO = {"name": "bomb", "version": "0"}
 
 
@@ -19,7 +20,8 @@ class Handler(BaseHTTPRequestHandler):
             version = message["params"]["protocolVersion"]
             self.say(id_, {"protocolVersion": version, "capabilities": {}, "serverInfo": INFO})
         elif method == "tools/list":
-            self.say(id_, {"tools": [{"name": "go", "inputSchema": {"type": "object"}}]})
+            tool = {"name": "go", "inputSchema": {"type": "object"}, "annotations": READS}
+            self.say(id_, {"tools": [tool]})
         elif method == "tools/call":
             self.go(id_)
         elif id_ is None:

@@ -61,6 +61,11 @@ async def wait(seconds: float) -> str:
 
 
 @server.tool()
+def destroy() -> str:
+    return "destroyed"
+
+
+@server.tool(annotations=adds)
 def die() -> str:
     print("first line\nsecret-of-the-environment is why", file=sys.stderr, flush=True)
     os._exit(3)

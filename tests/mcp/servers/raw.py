@@ -16,7 +16,8 @@ def send(message: dict) -> None:
 
 
 def tool(name: str, **more: object) -> dict:
-    return {"name": name, "inputSchema": {"type": "object"}, **more}
+    hints = {"readOnlyHint": True}
+    return {"name": name, "inputSchema": {"type": "object"}, "annotations": hints, **more}
 
 
 def text(words: str) -> dict:
@@ -98,7 +99,7 @@ def pages(params: dict) -> dict:
         return {"tools": [{"name": 7}, tool("list", inputSchema={"type": "array"})]}
     LISTED.append(number)
     words = f"listed {len(LISTED)} times"
-    return {"tools": [tool("go", description=words, annotations={"readOnlyHint": True})]}
+    return {"tools": [tool("go", description=words)]}
 
 
 def write(*pieces: str) -> None:

@@ -1,11 +1,11 @@
-"""The same server by streamable HTTP: ``web.py PORT [json]``."""
+"""The well-behaved server by streamable HTTP: ``web.py PORT [MARKS]``."""
 
 from __future__ import annotations
 
 import sys
 
-port, *rest = sys.argv[1:]
-sys.argv[1:] = []
-import good  # noqa: E402
+port = int(sys.argv.pop(1))
+import good  # noqa: E402 -- it reads what is left
 
-good.server.run("streamable-http", host="127.0.0.1", port=int(port), json_response="json" in rest)
+good.server.settings.log_level = "ERROR"
+good.server.run("streamable-http", host="127.0.0.1", port=port)

@@ -9,13 +9,15 @@ file            what it holds
 ``messages``    a conversation as pydantic-ai's messages
 ``media``       images and files as pydantic-ai's content, or in words
 ``lines``       pydantic-ai's model objects, with our transport under them
-``wire``        the transport: the key, retries, the end of idle connections
+``memory``      answers with signed thoughts, which their provider wants back
+``wire``        the transport: the key, sending again, connections
+``retry``       when a request that was refused is sent again
 ``record``      what went over the wire, for people; never with a key in it
 ``words``       what went wrong, in words
 ==============  ============================================================================
 
-Only ``model``, ``services``, ``record`` and ``words`` are imported with the package: the others
-import pydantic-ai, which takes seconds, when a model is first asked.
+Only ``model`` and ``services`` are imported with the package. The others import pydantic-ai, which
+takes seconds: in a thread, when a model is first asked.
 """
 
 from agtools_nb.agent.models.hosted.model import HostedModel

@@ -27,6 +27,7 @@ from agtools_nb.agent.models.hosted.memory import Answers
 from agtools_nb.agent.models.hosted.messages import messages_of, parameters_of
 from agtools_nb.agent.models.hosted.record import Record
 from agtools_nb.agent.models.hosted.words import failure_words, incomplete_words, stop_words
+from agtools_nb.calls import ToolCall
 from agtools_nb.define.wire import CallAssembler
 from agtools_nb.define.wire.declared import Provider
 from agtools_nb.errors import ModelError
@@ -69,6 +70,8 @@ class Asking:
                     yield part
         except Exception as error:
             failure = failure_words(error, record, self.where, self.variables)
+        finally:
+            await self.line.wire.end()
         for note in record.notes:
             yield NotePart(note)
         yield RawPart(record.request, record.response)
@@ -137,22 +140,24 @@ class Asking:
     def _calls(self) -> list[CallPart]:
         """The calls as they came. What is malformed stays so; the runner answers it."""
         answer = self._answer
-        theirs_ids = [
-            part.tool_call_id
-            for part in (answer.parts if answer else ())
-            if isinstance(part, theirs.ToolCallPart)
-        ]
+        read = (
+            [one for one in answer.parts if isinstance(one, theirs.ToolCallPart)] if answer else []
+        )
         found = self._assembler.finish()
-        ids = [call.id for call in found]
-        if self.form == "gemini" and len(ids) == len(theirs_ids):
-            # Gemini's calls need no ids; the conversation's do.
-            ids = [given or made for given, made in zip(ids, theirs_ids, strict=True)]
+        if [call.name for call in found] != [one.tool_name for one in read]:
+            # Servers differ in how they count calls, and the assembler knows more of their ways.
+            return [CallPart(call.name, call.args, call.id) for call in found]
+        calls = [self._call(call, one) for call, one in zip(found, read, strict=True)]
         if answer is not None:
-            self.answers.remember(answer, ids)
-        return [
-            CallPart(call.name, call.args, call_id)
-            for call, call_id in zip(found, ids, strict=True)
-        ]
+            self.answers.remember(answer, [call.id for call in calls])
+        return calls
+
+    def _call(self, call: ToolCall, read: theirs.ToolCallPart) -> CallPart:
+        # pydantic-ai takes back what it did to a chat template's tokens in the request.
+        arguments = read.args if isinstance(read.args, str) else call.args
+        # Gemini's calls need no ids; the conversation's do.
+        call_id = call.id or (read.tool_call_id if self.form == "gemini" else None)
+        return CallPart(call.name, arguments, call_id)
 
 
 def _so_far(stream: StreamedResponse) -> theirs.ModelResponse | None:

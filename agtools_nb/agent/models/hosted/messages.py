@@ -17,6 +17,7 @@ from agtools_nb.define.wire.arguments import as_object
 from agtools_nb.define.wire.content import LIMIT, content_of
 from agtools_nb.define.wire.content import Content as Told
 from agtools_nb.define.wire.declared import Provider
+from agtools_nb.jsonable import clean_text
 
 Recall = Callable[[ModelMessage], theirs.ModelResponse | None]
 """An answer as its provider gave it, with its signed thoughts, if that is known."""
@@ -34,7 +35,8 @@ def parameters_of(request: ModelRequest) -> ModelRequestParameters:
         )
         for tool in request.tools
     ]
-    said = [theirs.InstructionPart(content=request.system)] if request.system else []
+    system = clean_text(request.system)
+    said = [theirs.InstructionPart(content=system)] if system else []
     return ModelRequestParameters(
         function_tools=tools,
         allow_text_output=not (request.must_call and tools),
@@ -93,7 +95,7 @@ class _Written:
             self._request().append(theirs.UserPromptPart(content="(It goes on from here.)"))
         answer = self._recall(message)
         if answer is None:
-            parts: list[Any] = [theirs.TextPart(message.text)] if message.text else []
+            parts: list[Any] = [theirs.TextPart(clean_text(message.text))] if message.text else []
             answer = theirs.ModelResponse([*parts, *map(_call_part, message.calls)])
         self._messages.append(answer)
         self._open = {call.id or "": call for call in message.calls}
@@ -129,9 +131,10 @@ class _Written:
 
     def _said(self, message: UserMessage) -> str | list[Content]:
         files = contents(message.media, self._form)
+        text = clean_text(message.text)
         if not files:
-            return message.text
-        return [message.text, *files] if message.text else files
+            return text
+        return [text, *files] if text else files
 
 
 def _returned(told: Told, files: list[Content], form: Provider) -> Any:

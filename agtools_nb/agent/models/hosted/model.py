@@ -106,7 +106,10 @@ class HostedModel:
         key_of(self._service, self._variables)
         # In a thread: the first import of pydantic-ai and an SDK takes seconds.
         line = self._lines.pop() if self._lines else await asyncio.to_thread(self._open)
-        asking = importlib.import_module("agtools_nb.agent.models.hosted.asking").Asking(
+        hosted = importlib.import_module("agtools_nb.agent.models.hosted.asking")
+        if self._answers is None:
+            self._answers = hosted.Answers()
+        asking = hosted.Asking(
             line,
             self._service.form,
             self._where,
@@ -119,7 +122,6 @@ class HostedModel:
                 async for part in parts:
                     yield part
         finally:
-            line.wire.record = None
             if len(self._lines) < _MOST_LINES:
                 self._lines.append(line)
 
@@ -138,10 +140,10 @@ class HostedModel:
         return urlsplit(self._base_url).netloc
 
     def _open(self) -> Any:
-        """A line to the model, and what remembers its answers."""
+        """A line to the model, with all that asking takes imported."""
+        importlib.import_module("agtools_nb.agent.models.hosted.asking")
         lines = importlib.import_module("agtools_nb.agent.models.hosted.lines")
         wire = importlib.import_module("agtools_nb.agent.models.hosted.wire")
-        memory = importlib.import_module("agtools_nb.agent.models.hosted.memory")
         access = wire.Access(
             self._service, self._variables, self._base_url is not None, float(self._timeout)
         )
@@ -152,8 +154,6 @@ class HostedModel:
         if unknown:
             known = ", ".join(sorted(line.keys - _NOT_SETTINGS.keys()))
             raise ModelError(f"no setting {unknown[0]!r} of {self.name}; there are {known}")
-        if self._answers is None:
-            self._answers = memory.Answers()
         return line
 
     def __getstate__(self) -> dict[str, Any]:

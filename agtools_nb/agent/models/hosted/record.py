@@ -51,6 +51,10 @@ class Hiding:
         self._held = found[-held:]
         return found[:-held]
 
+    def text(self, text: str) -> str:
+        """A whole text without the key."""
+        return text.replace(self._key.decode(), HIDDEN.decode()) if self._key else text
+
     def __repr__(self) -> str:
         return "<Hiding>"
 

@@ -77,6 +77,7 @@ class Wire(httpx2.AsyncBaseTransport):
         self._name = name
         self._tries = tries
         self.record: Record | None = None
+        self._streams: list[_Following] = []
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request, again if it was refused for now, until there is an answer to give."""
@@ -89,17 +90,17 @@ class Wire(httpx2.AsyncBaseTransport):
             hiding = Hiding(key_of(self._access.service, self._access.variables))
             record.sent(request.method, str(request.url), hiding(body, last=True))
             response = await self._send(request, body)
-            record.answered(response.status_code, response.headers.get("content-type", ""))
+            headers = _kept(response, hiding)
+            record.answered(response.status_code, headers.get("content-type", ""))
             if response.is_success:
                 stream = _Following(response, hiding, record)
-                return httpx2.Response(response.status_code, headers=_kept(response), stream=stream)
+                self._streams.append(stream)
+                return httpx2.Response(response.status_code, headers=headers, stream=stream)
             refusal = await _read(response, hiding)
             record.failed(refusal)
             wait = patience.seconds(response.status_code, response.headers, refusal)
             if wait is None:
-                return httpx2.Response(
-                    response.status_code, headers=_kept(response), content=refusal
-                )
+                return httpx2.Response(response.status_code, headers=headers, content=refusal)
             _log.warning("%s: %s", self._name, record.notes[-1])
             await asyncio.sleep(wait + random.uniform(0, wait / 10))  # noqa: S311
 
@@ -130,6 +131,12 @@ class Wire(httpx2.AsyncBaseTransport):
             is_bearer = access.service.header == "authorization"
             headers[access.service.header] = f"Bearer {key}" if is_bearer else key
         return headers
+
+    async def end(self) -> None:
+        """Close what is still open: not every SDK closes an answer that is left early."""
+        self.record = None
+        while self._streams:
+            await self._streams.pop().aclose()
 
     def __repr__(self) -> str:
         return f"<Wire of {self._name}>"
@@ -170,10 +177,14 @@ class _Following(httpx2.AsyncByteStream):
         await self._response.aclose()
 
 
-def _kept(response: httpx2.Response) -> dict[str, str]:
+def _kept(response: httpx2.Response, hiding: Hiding) -> dict[str, str]:
     """The headers that still hold once the body was read and decoded."""
     gone = ("content-encoding", "content-length", "transfer-encoding", "set-cookie")
-    return {name: value for name, value in response.headers.items() if name.lower() not in gone}
+    return {
+        name: hiding.text(value)
+        for name, value in response.headers.items()
+        if name.lower() not in gone
+    }
 
 
 async def _read(response: httpx2.Response, hiding: Hiding) -> bytes:
