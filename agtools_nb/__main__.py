@@ -1,4 +1,4 @@
-"""``python -m agtools_nb quickstart``: the first notebook in JupyterLab, or run unseen."""
+"""``python -m agtools_nb``: the first notebook in JupyterLab, or run unseen; tools served."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-_ABOUT = "Tools that a language model can call, in Jupyter: open the tour, or run it unseen."
+from agtools_nb.mcp.serving.command import add_command as add_serve
+
+_ABOUT = "Tools that a language model can call, in Jupyter: the tour, and tools as an MCP server."
 NOTEBOOK = "00_quickstart.ipynb"
 COPY = "agtools_nb_quickstart"
 
@@ -30,7 +32,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         type=Path,
         help="run every cell without a browser and write the notebook with its outputs to FILE",
     )
+    quickstart.set_defaults(run=None)
+    add_serve(commands)
     given, for_lab = parser.parse_known_args(argv)
+    if given.run is not None:
+        if for_lab:
+            parser.error(f"unknown: {' '.join(for_lab)}")
+        return int(given.run(given))
     if given.headless is not None:
         if for_lab:
             parser.error(f"unknown with --headless: {' '.join(for_lab)}")

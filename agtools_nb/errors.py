@@ -14,6 +14,8 @@
     |-- StateValueError (TypeError)      the tool's author: a store on disk cannot keep this value
     |-- StoreError                       the notebook's user: the store's file, see ``reason``
     |   `-- StoreInUseError              ... another process has it open
+    |-- ModelError                       the notebook's user: the model cannot answer
+    |-- ServerError                      the notebook's user: an MCP server cannot be used
     `-- ToolExecutionError               whoever reads the result; see ``__cause__``
 """
 
@@ -174,6 +176,17 @@ class StoreInUseError(StoreError):
 
     def __init__(self, message: str) -> None:
         super().__init__(message, "in use")
+
+
+class ModelError(AgtoolsError):
+    """A model that cannot answer, or whose answer broke off. For the notebook's user.
+
+    In a conversation it is the answer's :attr:`ModelMessage.error`, never an exception.
+    """
+
+
+class ServerError(AgtoolsError):
+    """An MCP server that cannot be started, reached or understood. For the notebook's user."""
 
 
 class ToolExecutionError(AgtoolsError):

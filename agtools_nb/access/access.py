@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -65,6 +66,14 @@ class Access:
             or bool(self.engine.capabilities.names)
             or (self.engine.capabilities.enabled_tools is not None)
         )
+
+    def twin(self) -> Access:
+        """The same rules and hooks for another session; what was approved for this one is not."""
+        made = copy.copy(self)
+        made.engine = self.engine.twin()
+        made.session, made.turn = HookContext(), None
+        made._is_started, made._starting = False, Turn()
+        return made
 
     # -- for the runner ---------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -135,6 +136,12 @@ class PolicyEngine:
         It holds for this very tool: one that takes its name later is asked about again.
         """
         self._remembered[self._place(policy), tool.name] = tool
+
+    def twin(self) -> PolicyEngine:
+        """The same rules for another session: nothing is remembered."""
+        made = copy.copy(self)
+        made._remembered = {}
+        return made
 
     def forget(self) -> None:
         """Ask about everything again: a new session begins."""

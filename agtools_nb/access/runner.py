@@ -107,6 +107,22 @@ class ToolRunner(Runner):
             self.any_tool(tool.name if isinstance(tool, Tool) else tool)
         )
 
+    def twin(
+        self, context: ToolContext | None = None, background: WorkKeeper | None = None
+    ) -> ToolRunner:
+        """Return a runner with the same tools, rules, hooks and settings for another conversation.
+
+        What was approved for this session is not approved for it.
+
+        Args:
+            context: What its tools are given. Default: none.
+            background: Takes care of what outlives its calls. Default: nobody.
+        """
+        access = self.access.twin()
+        made = self._twin(context, background, access if access.is_needed else None)
+        made.access = access
+        return made
+
     async def close(self) -> None:
         """End the session: hooks are told, and what was approved for it is forgotten.
 

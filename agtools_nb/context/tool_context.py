@@ -110,6 +110,11 @@ class ToolContext(AsksPeople):
         self._progress = progress
 
     @property
+    def is_followed(self) -> bool:
+        """Whether somebody follows the progress of the call, which has no result yet."""
+        return self._progress is not None and not self._progress.is_closed
+
+    @property
     def conversation_id(self) -> str | None:
         """Id of the conversation; ``None`` once the session has stopped."""
         conversation = self._live()

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Unpack, overload
 
 from agtools_nb.access import ApprovalHandler, CapabilitiesConfig, Policies, ToolRunner
+from agtools_nb.agent.model import Model
+from agtools_nb.agent.wire_form import ChatProvider
 from agtools_nb.arguments import learn_to_explain
 from agtools_nb.calls import ToolCall, ToolResult
 from agtools_nb.context import AnswerHandler, Artifacts, Memory, StateStore, Store, ToolContext
@@ -22,6 +24,7 @@ from agtools_nb.events import Background, Inbox
 from agtools_nb.notebook import display
 from agtools_nb.notebook.asking import APPROVAL_SECONDS, Asking, BatchAsked, Place, asking_in
 from agtools_nb.notebook.cells import Ledger
+from agtools_nb.notebook.chat import Chat, chat_with
 from agtools_nb.notebook.display import Results
 from agtools_nb.notebook.kernel_loop import KernelLoop
 from agtools_nb.notebook.live_output import may_show_another_run, show_view, update_outputs_of
@@ -323,6 +326,34 @@ class Toolkit:
     def waiting(self) -> tuple[AskedView, ...]:
         """The cards that wait for an answer, to be shown again if their page is gone."""
         return self._asking.waiting
+
+    def chat(
+        self, model: Model, *, title: str = "", provider: ChatProvider = "openai", **options: Any
+    ) -> Chat:
+        """Return a conversation of a model with these tools, to be looked at and to take part in.
+
+        As the last line of a cell it shows itself: type into it. From a cell:
+        ``reply = await chat.say("Will it rain in Oslo?")``. With the toolkit's ``store=`` it
+        goes on where it was.
+
+        Args:
+            model: Who answers: anything with ``respond(request)``, such as ``HumanModel()``.
+            title: What stands above it. Default: the model's name.
+            provider: In whose form the page shows a turn's request if the model does not tell.
+            options: As for :class:`Session`: ``system_instructions``, ``messages``,
+                ``max_turns``, ``token_budget``, ``time_budget``, ``max_repairs``.
+
+        Raises:
+            UsageError: ``model`` is no model, or a bound is out of range.
+        """
+        return chat_with(
+            self,
+            model,
+            lambda: Counter(self._tally, self._refresh),
+            title=title,
+            provider=provider,
+            **options,
+        )
 
     def inspect(self) -> InspectorView:
         """Return a live view of the state: values, and which call changed what and when."""

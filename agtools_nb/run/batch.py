@@ -88,6 +88,11 @@ class Batch:
         """The calls, each with its id."""
         return tuple(attempt.call for attempt in self.attempts)
 
+    @property
+    def group_id(self) -> str | None:
+        """The same for all that these calls bring later; ``None`` without calls."""
+        return self.attempts[0].group_id if self.attempts else None
+
     def watch(self, observer: Observer) -> None:
         """Tell one more observer, from now on; of progress, that of calls that begin later."""
         self._observers = (*self._observers, observer)

@@ -35,6 +35,13 @@ class Registry:
         for tool in tools:
             self._add(tool, None, scope)
 
+    def _take_over(self, other: Registry, gate: Gate | None, background: WorkKeeper | None) -> None:
+        """Hold the tools of another one; what comes with them is made anew."""
+        Registry.__init__(self, gate, background)
+        for tool in other._tools.values():
+            if not other._companions.made(tool):
+                self._put(tool)
+
     @property
     def tools(self) -> tuple[Tool, ...]:
         """The tools that are on, in the order of registration, which is the order a model sees."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, overload
+from typing import Any, Literal, Self, overload
 
 from agtools_nb.arguments import Plan, plan_of
 from agtools_nb.calls import ToolCall, ToolResult
@@ -160,17 +161,30 @@ class Runner(Registry):
         self._short.pop(name, None)
         self._is_checked = self._gate is None
 
-    def check(self) -> None:
+    def check(self, beside: Iterable[Tool] = ()) -> None:
         """Look whether rules and tools fit; done by itself before the first call.
 
         Warns of what looks like a mistake.
+
+        Args:
+            beside: Tools of others that the rules are about, too. Default: none.
 
         Raises:
             UsageError: They cannot.
         """
         if self._gate is not None:
-            self._gate.check(self.all_tools)
+            self._gate.check((*self.all_tools, *beside))
         self._is_checked = True
+
+    def _twin(
+        self, context: ToolContext | None, background: WorkKeeper | None, gate: Gate | None
+    ) -> Self:
+        """The same tools, hooks and settings for another conversation."""
+        made = copy.copy(self)
+        made._setting = replace(self._setting, context=context, background=background, gate=gate)
+        made._short, made._is_checked = {}, gate is None
+        made._take_over(self, gate, background)
+        return made
 
     def _set(self, **changes: Any) -> None:
         self._setting = replace(self._setting, **changes)

@@ -26,9 +26,11 @@ RANKS = {
     "access": 6,
     "events": 7,
     "builtin": 8,
-    "views": 9,
-    "notebook": 10,
-    "__main__": 11,
+    "mcp": 8,
+    "agent": 9,
+    "views": 10,
+    "notebook": 11,
+    "__main__": 12,
 }
 HEAVY = ("IPython", "ipywidgets", "anywidget", "ipykernel", "jsonschema", "mcp", "nest_asyncio2")
 

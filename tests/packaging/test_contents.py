@@ -15,6 +15,7 @@ pytestmark = pytest.mark.packaging
 
 VIEWS = (
     "registry", "card", "form", "batch", "inspector", "activity", "approval", "question", "policies",
+    "chat", "human",
 )  # fmt: skip
 STATIC = {f"{view}.{suffix}" for view in VIEWS for suffix in ("js", "css")}
 

@@ -1,14 +1,14 @@
 /** A batch as it runs: one row a call, bars on a common time axis. */
 
+import { detailOf, runningParts } from "../lib/detail.js";
 /** @import { RenderContext } from "../lib/types" */
 /** @import { Batch, Row } from "./store.js" */
 import { fill, h, keyed, setText } from "../lib/dom.js";
 import { duration, plural } from "../lib/format.js";
 import { connect } from "../lib/model.js";
+import { percent } from "../lib/progress.js";
 import { disclosure } from "../lib/rows.js";
 import { tickLabel, tickStep } from "./axis.js";
-import { detailOf, runningParts } from "./detail.js";
-import { percent } from "./live.js";
 import { Store } from "./store.js";
 
 const ROWS_SHOWN = 100;

@@ -1,8 +1,8 @@
 /** The batch as the browser knows it: `data`, brought up to date by "rows" and "detail". */
 
 /** @import { BaseData, Message } from "../lib/types" */
-/** @import { Detail } from "./detail.js" */
-/** @import { Bar, Piece } from "./live.js" */
+/** @import { Detail } from "../lib/detail.js" */
+/** @import { Bar, Piece } from "../lib/progress.js" */
 
 /**
  * @typedef {object} Row

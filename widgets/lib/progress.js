@@ -1,7 +1,7 @@
 /** What a call reports: its bars, and what it writes, kept in place as more comes. */
 
-import { fill, h, keyed, setText } from "../lib/dom.js";
-import { plain } from "../lib/terminal.js";
+import { fill, h, keyed, setText } from "./dom.js";
+import { plain } from "./terminal.js";
 
 /**
  * @typedef {object} Bar

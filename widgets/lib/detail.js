@@ -1,13 +1,13 @@
 /** What a row shows when it is open: arguments, outcome, printed text. */
 
-/** @import { Child, MediaPart } from "../lib/types" */
-/** @import { Bar, Piece } from "./live.js" */
-import { copyButton } from "../lib/copy.js";
-import { h } from "../lib/dom.js";
-import { mediaOf } from "../lib/media.js";
-import { plain } from "../lib/terminal.js";
-import { jsonTree, longText } from "../lib/tree.js";
-import { barList, outputBlock } from "./live.js";
+/** @import { Child, MediaPart } from "./types" */
+/** @import { Bar, Piece } from "./progress.js" */
+import { copyButton } from "./copy.js";
+import { h } from "./dom.js";
+import { mediaOf } from "./media.js";
+import { barList, outputBlock } from "./progress.js";
+import { plain } from "./terminal.js";
+import { jsonTree, longText } from "./tree.js";
 
 /**
  * @typedef {object} Detail
@@ -130,7 +130,7 @@ export function runningParts() {
     el,
     /**
      * @param {Bar[]} next
-     * @param {import("./store.js").Output | undefined} output
+     * @param {import("../batch/store.js").Output | undefined} output
      */
     update(next, output) {
       bars.update(next);

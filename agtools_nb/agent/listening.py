@@ -1,0 +1,201 @@
+"""One answer of a model, from its stream to a message of the conversation."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable, Container
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Any
+
+from agtools_nb.agent.messages import ModelMessage, Stop, Usage
+from agtools_nb.agent.model import (
+    CallPart,
+    EndPart,
+    Model,
+    ModelEvent,
+    ModelRequest,
+    NotePart,
+    RawPart,
+    TextPart,
+    UsagePart,
+    model_name,
+)
+from agtools_nb.agent.weight import characters_of
+from agtools_nb.calls import ToolCall
+from agtools_nb.errors import AgtoolsError
+from agtools_nb.events.event import fresh_id
+from agtools_nb.jsonable import brief_repr, clean_text, json_text, shorten
+from agtools_nb.run.words import error_text
+
+LONGEST_TEXT = 1_000_000
+"""Characters of one answer; a model that never stops is stopped there."""
+
+LONGEST_NOTE = 2_000
+"""Characters of a model's remark."""
+
+MOST_CALLS = 1_000
+"""Calls of one answer."""
+
+_CHARACTERS_A_TOKEN = 4
+
+
+@dataclass(slots=True)
+class Answer:
+    """An answer while it comes.
+
+    Args:
+        used_ids: Call ids that the conversation has already.
+        told: Told of each piece of text and of each call.
+
+    Attributes:
+        id: Id of the message that it becomes, and the ``step_id`` of its calls.
+        raw: What went over the wire, as far as the model tells.
+    """
+
+    used_ids: Container[str]
+    told: Callable[[str | ToolCall], None]
+    id: str = field(default_factory=lambda: fresh_id("model"))
+    raw: RawPart | None = None
+    _texts: list[str] = field(default_factory=list)
+    _length: int = 0
+    _calls: list[ToolCall] = field(default_factory=list)
+    _usage: Usage | None = None
+    _stop: Stop = "end"
+    _error: str | None = None
+    _notes: list[str] = field(default_factory=list)
+    _began: float = field(default_factory=time.monotonic)
+
+    async def listen(self, model: Model, request: ModelRequest) -> None:
+        """Take in all of it. What goes wrong becomes part of the answer.
+
+        Raises:
+            asyncio.CancelledError: The waiting task was cancelled; what came is kept.
+        """
+        try:
+            async with aclosing(_started(model, request)) as parts:
+                async for part in parts:
+                    if not self._take(part):
+                        break
+        except asyncio.CancelledError:
+            self._stop = "cancelled"
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            self._break("the model was cancelled from within")
+        except (Exception, SystemExit, GeneratorExit) as error:
+            self._break(f"{model_name(model)}: {error_text(error)}")
+
+    def message(self, request: ModelRequest) -> ModelMessage:
+        """The answer as a message."""
+        # Calls of an answer that broke off may lack what would have come next.
+        is_whole = self._stop in ("end", "length")
+        calls = tuple(self._calls) if is_whole else ()
+        if self._calls and not is_whole:
+            self._notes.append(f"{len(self._calls)} calls of the broken answer were not run")
+        text = "".join(self._texts)
+        stop: Stop = "calls" if calls and self._stop == "end" else self._stop
+        return ModelMessage(
+            text,
+            calls,
+            stop,
+            self._usage or _estimated(request, text, calls),
+            tuple(self._notes),
+            self._error,
+            self.id,
+            seconds=time.monotonic() - self._began,
+        )
+
+    def _take(self, part: ModelEvent | Any) -> bool:
+        """Take one part in, and tell whether more is wanted."""
+        if isinstance(part, TextPart):
+            return self._take_text(part.text)
+        if isinstance(part, CallPart):
+            return self._take_call(part)
+        if isinstance(part, UsagePart):
+            self._usage = part.usage
+        elif isinstance(part, RawPart):
+            self.raw = part
+        elif isinstance(part, NotePart):
+            self._notes.append(shorten(clean_text(str(part.text)), LONGEST_NOTE))
+        elif isinstance(part, EndPart):
+            self._stop = part.reason
+        else:
+            self._break(f"the model gave {brief_repr(part)}, which is no part of an answer")
+            return False
+        return True
+
+    def _take_text(self, text: Any) -> bool:
+        piece = clean_text(str(text))[: LONGEST_TEXT - self._length]
+        self._length += len(piece)
+        if piece:
+            self._texts.append(piece)
+            self.told(piece)
+        if self._length < LONGEST_TEXT:
+            return True
+        self._stop = "length"
+        self._notes.append(f"the answer was stopped after {LONGEST_TEXT:,} characters")
+        return False
+
+    def _take_call(self, part: CallPart) -> bool:
+        if len(self._calls) >= MOST_CALLS:
+            self._stop = "length"
+            self._notes.append(f"the answer was stopped after {MOST_CALLS:,} calls")
+            return False
+        name, arguments = clean_text(str(part.name)), _arguments(part.arguments)
+        call = ToolCall(name, arguments, self._call_id(part), self.id)
+        self._calls.append(call)
+        self.told(call)
+        return True
+
+    def _call_id(self, part: CallPart) -> str:
+        given = clean_text(part.id) if isinstance(part.id, str) else ""
+        taken = given in self.used_ids or any(call.id == given for call in self._calls)
+        if given and not taken:
+            return given
+        made = fresh_id("call")
+        why = f"call id {shorten(given, 60)!r} was used before" if given else "a call had no id"
+        self._notes.append(f"{why}; it is now {made}")
+        return made
+
+    def _break(self, why: str) -> None:
+        self._stop, self._error = "broken", why
+
+
+async def _started(model: Model, request: ModelRequest) -> Any:
+    """The model's answer as an async generator, whatever kind of iterator it is."""
+    stream = model.respond(request)
+    if not hasattr(stream, "__aiter__"):
+        close = getattr(stream, "close", None)
+        if callable(close):
+            close()  # a coroutine that nobody awaits would warn
+        raise AgtoolsError(
+            f"respond() of {model_name(model)} must be an async generator, and returned "
+            f"{brief_repr(stream)}"
+        )
+    try:
+        async for part in stream:
+            yield part
+    finally:
+        closing = getattr(stream, "aclose", None)
+        if closing is not None:
+            with contextlib.suppress(RuntimeError):  # it is running: it is being closed
+                await closing()
+
+
+def _arguments(given: Any) -> dict[str, Any] | str:
+    if isinstance(given, str):
+        return given
+    # What is no object is text to the runner, which answers with what it should be.
+    return dict(given) if isinstance(given, dict) else json_text(given)
+
+
+def _estimated(request: ModelRequest, text: str, calls: tuple[ToolCall, ...]) -> Usage:
+    written = len(text) + sum(len(call.name) + len(str(call.args)) for call in calls)
+    return Usage(
+        -(-characters_of(request) // _CHARACTERS_A_TOKEN),
+        -(-written // _CHARACTERS_A_TOKEN),
+        is_estimate=True,
+    )

@@ -1,0 +1,417 @@
+"""``Session``: a conversation of a model with a person and with tools."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Iterable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+from agtools_nb.access import ToolRunner
+from agtools_nb.agent.answering import Answering, Ending
+from agtools_nb.agent.budget import Budget, Meter
+from agtools_nb.agent.happenings import Happening, Reply
+from agtools_nb.agent.history import History, export, imported
+from agtools_nb.agent.messages import Message, ModelMessage, Usage, UserMessage
+from agtools_nb.agent.model import Model, ModelRequest
+from agtools_nb.agent.pump import Pump
+from agtools_nb.agent.turns import Turns
+from agtools_nb.calls import ToolResult
+from agtools_nb.context import Store, ToolContext
+from agtools_nb.errors import UsageError
+from agtools_nb.events import Background, Event
+from agtools_nb.jsonable import brief_repr, clean_text
+from agtools_nb.media import Media
+from agtools_nb.run.batch import HEARTBEAT_SECONDS
+
+KEPT_THREADS = 100
+"""Temporary threads whose replies are kept to be looked at."""
+
+_log = logging.getLogger("agtools_nb")
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A temporary thread in which an event was handled.
+
+    Attributes:
+        event: The event.
+        reply: What came of it.
+    """
+
+    event: Event
+    reply: Reply
+
+
+class Session:
+    """A conversation: messages, the model's answers, calls and their results.
+
+    ::
+
+        session = Session(model, ToolRunner([forecast]))
+        reply = await session.chat("Will it rain in Oslo?")
+
+    One message is answered at a time; a second one waits. With ``async with session:`` the
+    inbox feeds it, too: messages, results of dispatched calls, reports and associative events
+    are answered in turn, other events in a temporary thread of their own.
+
+    Args:
+        model: Who answers: anything with ``respond(request)``.
+        runner: Runs the calls. Default: one without tools.
+        system_instructions: What the model is told before everything else.
+        store: Where the conversation lasts; opened again it goes on. Default: in memory.
+        messages: What it begins with: messages, or what :meth:`export` returned.
+        max_turns: Most answers of the model to one message. Default 20.
+        token_budget: Most tokens of the whole conversation. Default: no bound.
+        time_budget: Longest time for one message, in seconds. Default: no bound.
+        max_repairs: How often in a row a model may send calls that do not fit. Default 3.
+        ending: Says which result ends the answering, and the output that it brings. Default:
+            none does.
+        reminder: What a model is told that ends without such a result. Default: text is an
+            answer.
+
+    Raises:
+        UsageError: ``model`` is no model, a bound is out of range, or ``messages`` are none.
+        StoreError: The store cannot be read.
+
+    Attributes:
+        model: Who answers.
+        runner: Runs the calls.
+        background: What runs beside the calls.
+        system_instructions: What the model is told before everything else.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        runner: ToolRunner | None = None,
+        *,
+        system_instructions: str = "",
+        store: Store | None = None,
+        messages: Iterable[Message] | dict[str, Any] | str = (),
+        max_turns: int = 20,
+        token_budget: int | None = None,
+        time_budget: float | None = None,
+        max_repairs: int = 3,
+        ending: Ending | None = None,
+        reminder: str = "",
+    ) -> None:
+        self._ending, self._reminder = ending or _never_ends, reminder
+        self.model = _checked_model(model)
+        self.system_instructions = system_instructions
+        self._budget = Budget(max_turns, token_budget, time_budget, max_repairs)
+        self._store = store
+        self.background, self.runner = _set_up(self, runner, store)
+        begun = imported(messages) if isinstance(messages, (dict, str)) else tuple(messages)
+        self._history = History(store.database if store and store.path else None, begun)
+        self._meter = Meter(_usage_of(self._history))
+        self._turns = Turns(
+            lambda: self.runner.access,
+            lambda told: self._answering(self._history, told),
+            self.tell,
+        )
+        self._pump = Pump(self.background.inbox, self._answer_event)
+        self._listeners: list[Callable[[Happening], None]] = []
+        self._threads: deque[Thread] = deque(maxlen=KEPT_THREADS)
+        self._is_closed = False
+
+    # -- what it is ---------------------------------------------------------------------------
+
+    @property
+    def conversation_id(self) -> str | None:
+        """Id of the conversation; ``None`` once it is closed."""
+        return None if self._is_closed else self.background.conversation_id
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The history, oldest first."""
+        return self._history.messages
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens of the whole conversation."""
+        return self._meter.usage
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is being answered, no task is pending, and nothing waits in the inbox."""
+        return self._turns.is_idle and self._pump.is_idle and self.background.is_idle
+
+    @property
+    def threads(self) -> tuple[Thread, ...]:
+        """The last 100 temporary threads, oldest first."""
+        return tuple(self._threads)
+
+    # -- talking ------------------------------------------------------------------------------
+
+    async def chat(self, text: str, media: Iterable[Media] = ()) -> Reply:
+        """Say something, and wait until the model is done with it.
+
+        Args:
+            text: What is said.
+            media: Images and files that go with it.
+
+        Returns:
+            The reply. What went wrong is its ``reason`` and ``detail``, not an exception.
+
+        Raises:
+            UsageError: There is nothing to say, or the session is closed.
+            StoreError: The history could not be written.
+            asyncio.CancelledError: The waiting task was cancelled; the answer was stopped.
+        """
+        self._check_open()
+        return await self._turns.wait(self._turns.start(_said(text, media)))
+
+    async def stream(
+        self, text: str, media: Iterable[Media] = ()
+    ) -> AsyncGenerator[Happening, None]:
+        """Say something, and follow what happens: text, calls, progress, results, in one order.
+
+        The last thing is the :class:`Reply`. Leaving the loop stops the answer (use
+        ``contextlib.aclosing`` to have that done at once). Arguments and errors as
+        :meth:`chat`.
+        """
+        happened: asyncio.Queue[Happening | None] = asyncio.Queue()
+        self._check_open()
+        task = self._turns.start(_said(text, media), happened.put_nowait)
+        task.add_done_callback(lambda _: happened.put_nowait(None))
+        try:
+            while (happening := await happened.get()) is not None:
+                yield happening
+        finally:
+            task.cancel()
+            await self._turns.wait(task)
+
+    def send(self, message: Any) -> Event:
+        """Put a message into the inbox; it is answered once the session is started and free.
+
+        Raises:
+            UsageError: It is nothing, or the session is closed.
+        """
+        self._check_open()
+        return self.background.send(message)
+
+    async def cancel(self) -> None:
+        """Stop what is being answered, and wait until its calls have cleaned up.
+
+        The session stays usable. Idle, it does nothing.
+        """
+        await self._turns.cancel()
+
+    async def wait_for_idle(self, timeout: float | None = None) -> None:  # noqa: ASYNC109
+        """Wait until everything has been answered.
+
+        Args:
+            timeout: Seconds to wait. Default: as long as it takes.
+
+        Raises:
+            TimeoutError: It was not idle in time.
+        """
+        async with asyncio.timeout(timeout):
+            while not self.is_idle:  # noqa: ASYNC110 -- an interrupted kernel notices at a beat
+                await asyncio.sleep(HEARTBEAT_SECONDS)
+
+    def watch(self, listener: Callable[[Happening], None]) -> Callable[[], None]:
+        """Tell ``listener`` of everything that happens, on the loop's thread.
+
+        Returns a function that ends it.
+        """
+        self._listeners.append(listener)
+
+        def stop() -> None:
+            with contextlib.suppress(ValueError):
+                self._listeners.remove(listener)
+
+        return stop
+
+    # -- the conversation as a thing -----------------------------------------------------------
+
+    def export(self) -> dict[str, Any]:
+        """The history as JSON, for ``Session(model, messages=...)``. Media are base64 text."""
+        return export(self.messages, self.background.conversation_id)
+
+    def fork(self, message_id: str | None = None, *, included: bool = True) -> Session:
+        """Return a conversation that goes on from one of the messages, in memory.
+
+        It has the same model, tools and bounds, and a copy of the state as it is now. What it
+        says and does is not part of this one.
+
+        Args:
+            message_id: The last message of both. Default: the last one there is. A message
+                of the model keeps its results.
+            included: ``False`` leaves that message out, to say something else instead.
+
+        Raises:
+            UsageError: There is no such message, or it waits for results.
+        """
+        messages = self.messages
+        if message_id is not None:
+            messages = self._history.until(message_id, included=included)
+        return self._child(messages)
+
+    def _child(self, messages: tuple[Message, ...]) -> Session:
+        budget = self._budget
+        child = Session(
+            self.model,
+            self.runner.twin(None, Background()),
+            system_instructions=self.system_instructions,
+            messages=messages,
+            max_turns=budget.max_turns,
+            token_budget=budget.tokens,
+            time_budget=budget.seconds,
+            max_repairs=budget.max_repairs,
+            ending=self._ending,
+            reminder=self._reminder,
+        )
+        state = {} if self.runner.context is None else self.runner.context.state.snapshot()
+        assert child.runner.context is not None
+        for key, value in state.items():
+            child.runner.context.state.set(key, value)
+        return child
+
+    # -- being run -----------------------------------------------------------------------------
+
+    async def __aenter__(self) -> Self:
+        self.start()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    def start(self) -> None:
+        """Let the inbox feed the conversation from now on. Twice does no harm.
+
+        Raises:
+            UsageError: It is closed.
+            RuntimeError: No event loop runs here.
+        """
+        self._check_open()
+        self._pump.start()
+
+    async def close(self) -> None:
+        """Stop what is being answered and all that runs beside it. Twice does no harm."""
+        self._is_closed = True
+        await self._pump.stop()
+        await self._turns.cancel_all()
+        await self.background.close()
+        await self.runner.close()
+
+    def __repr__(self) -> str:
+        state = "closed" if self._is_closed else "idle" if self.is_idle else "busy"
+        return f"<Session: {len(self._history)} messages, {self.usage.total:,} tokens, {state}>"
+
+    # -- inside --------------------------------------------------------------------------------
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise UsageError(
+                "this session is closed; make another one, from its export() if need be"
+            )
+
+    async def _answer_event(self, event: Event) -> None:
+        """Answer what came in: in the history, or in a thread that is forgotten afterwards."""
+        message = UserMessage.of_event(event)
+        inbox = self.background.inbox
+        if event.kind == "event" and not event.associative:
+            history = History(None, self.messages)
+            reply = await self._answering(history, _unheard).answer(message)
+            inbox.settle(event)
+            self._threads.append(Thread(event, reply))
+        else:
+            await self._turns.wait(self._turns.start(message, None, inbox.handling(event)))
+
+    def _answering(self, history: History, tell: Callable[[Happening], None]) -> Answering:
+        return Answering(
+            self.model,
+            self.runner,
+            history,
+            lambda: self._request(history),
+            self._budget,
+            self._meter,
+            self._ending,
+            tell,
+            self._reminder,
+        )
+
+    def _request(self, history: History) -> ModelRequest:
+        return ModelRequest(
+            history.messages,
+            self.system_instructions,
+            self.runner.tools,
+            conversation_id=self.background.conversation_id,
+        )
+
+    def tell(self, happening: Happening) -> None:
+        """Tell watchers of something that happened; done by whoever makes it happen."""
+        for listener in tuple(self._listeners):
+            try:
+                listener(happening)
+            except Exception:  # one who looks on cannot undo it
+                _log.exception("a watcher of the conversation failed")
+
+
+def _checked_model(model: Any) -> Model:
+    if callable(getattr(model, "respond", None)) and not isinstance(model, type):
+        return model  # type: ignore[no-any-return]
+    raise UsageError(
+        f"{brief_repr(model)} is no model: it has no respond(request); for a script, "
+        "ScriptedModel([...])"
+    )
+
+
+def _said(text: Any, media: Iterable[Media]) -> UserMessage:
+    parts = tuple(media)
+    if not isinstance(text, str) or not (text.strip() or parts):
+        raise UsageError(f"{brief_repr(text)} is nothing to say; give a text")
+    return UserMessage(clean_text(text), parts)
+
+
+def _usage_of(messages: Iterable[Message]) -> Usage:
+    used = Usage()
+    for message in messages:
+        if isinstance(message, ModelMessage):
+            used += message.usage
+    return used
+
+
+def _unheard(happening: Happening) -> None:
+    """A temporary thread is not followed; its reply is kept."""
+
+
+def _never_ends(result: ToolResult) -> tuple[bool, Any]:
+    return False, None
+
+
+def _set_up(
+    session: Session, runner: ToolRunner | None, store: Store | None
+) -> tuple[Background, ToolRunner]:
+    """The background and the runner of a session."""
+    background = None if runner is None else runner.background
+    if background is not None and not isinstance(background, Background):
+        raise UsageError(
+            f"the runner's background is {brief_repr(background)}; a session needs a Background, "
+            "whose inbox feeds it: ToolRunner(tools, background=Background())"
+        )
+    if background is None:
+        background = background_of(store)
+    if runner is None:
+        runner = ToolRunner(context=ToolContext(session, store=store), background=background)
+    elif runner.context is None:
+        runner.set_context(ToolContext(session, store=store))
+    return background, runner
+
+
+def background_of(store: Store | None) -> Background:
+    """The background of a store, or one in memory."""
+    if store is None:
+        return Background()
+    return Background.of(store.database, conversation_id=store.conversation_id)

@@ -1,0 +1,151 @@
+"""One message after another: each is answered once those before it have been."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from agtools_nb.access import Access
+from agtools_nb.agent.answering import Answering
+from agtools_nb.agent.happenings import Happening, Reply
+from agtools_nb.agent.messages import UserMessage
+from agtools_nb.errors import AgtoolsError
+from agtools_nb.run.batch import HEARTBEAT_SECONDS
+from agtools_nb.run.words import error_text
+
+Tell = Callable[[Happening], None]
+
+
+class Turns:
+    """Answers messages in turn, and tells hooks where each begins and ends.
+
+    Args:
+        access: Whose hooks are told, asked anew for each turn.
+        answering: Makes what answers a message, given whom to tell.
+        tell: Told of everything.
+    """
+
+    def __init__(
+        self,
+        access: Callable[[], Access],
+        answering: Callable[[Tell], Answering],
+        tell: Tell,
+    ) -> None:
+        self._access = access
+        self._answering = answering
+        self._tell = tell
+        self._lock = asyncio.Lock()
+        self._open: set[asyncio.Task[Reply]] = set()
+        self._current: asyncio.Task[Reply] | None = None
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no message is being answered or waits."""
+        return not self._open
+
+    def start(
+        self,
+        message: UserMessage,
+        follower: Tell | None = None,
+        within: AbstractContextManager[Any] | None = None,
+    ) -> asyncio.Task[Reply]:
+        """Have a message answered.
+
+        Args:
+            message: The message.
+            follower: Told of what happens in this turn, too.
+            within: Entered while the message becomes part of the history.
+        """
+        heard = _Heard(self._tell, follower)
+        task = asyncio.get_running_loop().create_task(self._in_turn(message, heard, within))
+        self._open.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[Reply]) -> None:
+        self._open.discard(task)
+        if not task.cancelled():
+            task.exception()  # whoever waits has it
+
+    async def cancel(self) -> None:
+        """Stop the turn that is under way, and wait until it has cleaned up."""
+        if self._current is not None:
+            await _stopped({self._current})
+
+    async def cancel_all(self) -> None:
+        """Stop it, and those that wait."""
+        await _stopped(self._open)
+
+    async def wait(self, task: asyncio.Task[Reply]) -> Reply:
+        """Wait for a turn; who is cancelled meanwhile has it stopped.
+
+        The heartbeat lets an interrupted kernel notice that it was.
+        """
+        try:
+            while not task.done():
+                await asyncio.wait({task}, timeout=HEARTBEAT_SECONDS)
+        except asyncio.CancelledError:
+            await _stopped({task})
+            raise
+        return task.result()
+
+    async def _in_turn(
+        self, message: UserMessage, heard: _Heard, within: AbstractContextManager[Any] | None
+    ) -> Reply:
+        try:
+            async with self._lock:
+                self._current = asyncio.current_task()
+                try:
+                    await self._turn(message, heard, within)
+                finally:
+                    self._current = None
+        except asyncio.CancelledError:
+            # Being stopped is a reply, too; who was cancelled himself raises where he waits.
+            if heard.reply is None:
+                heard(Reply("", "cancelled", "stopped before it began"))
+        assert heard.reply is not None
+        return heard.reply
+
+    async def _turn(
+        self, message: UserMessage, heard: _Heard, within: AbstractContextManager[Any] | None
+    ) -> None:
+        access = self._access()
+        try:
+            await access.before_turn(message.text)
+        except AgtoolsError as error:
+            with within or nullcontext():  # an event is not to come again
+                heard(Reply("", "denied", error_text(error)))
+            return
+        try:
+            await self._answering(heard).answer(message, within)
+        finally:
+            reply = heard.reply
+            if reply is not None and reply.reason in ("cancelled", "time_budget"):
+                await access.stopped(reply.results)
+            await access.after_turn(reply)
+
+
+class _Heard:
+    """Passes on what happens in a turn, and keeps its reply."""
+
+    def __init__(self, tell: Tell, follower: Tell | None) -> None:
+        self._tell = tell
+        self._follower = follower
+        self.reply: Reply | None = None
+
+    def __call__(self, happening: Happening) -> None:
+        if isinstance(happening, Reply):
+            self.reply = happening
+        if self._follower is not None:
+            self._follower(happening)
+        self._tell(happening)
+
+
+async def _stopped(tasks: set[asyncio.Task[Reply]]) -> None:
+    found = tuple(tasks)
+    for task in found:
+        task.cancel()
+    if found:
+        await asyncio.wait(found)

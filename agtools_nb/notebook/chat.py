@@ -1,0 +1,146 @@
+"""``Chat``: a conversation in a notebook, to be looked at and to take part in."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+from agtools_nb.agent.happenings import CallAnswered, CallStarted, Happening, Reply
+from agtools_nb.agent.session import Session
+from agtools_nb.agent.wire_form import ChatProvider
+from agtools_nb.calls import ToolCall, ToolResult
+from agtools_nb.errors import UsageError
+from agtools_nb.jsonable import brief_repr
+from agtools_nb.notebook import display
+from agtools_nb.notebook.asking import Place, asking_in
+from agtools_nb.notebook.cells import running_cell
+from agtools_nb.notebook.kernel_loop import KernelLoop
+from agtools_nb.notebook.live_output import show_view, update_outputs_of
+from agtools_nb.notebook.surroundings import in_cell
+from agtools_nb.views.chat import ChatView
+
+if TYPE_CHECKING:
+    from agtools_nb.agent.model import Model
+    from agtools_nb.notebook.toolkit import Toolkit
+
+TWIN_SECONDS = 0.2
+"""After a reply the view takes it in first, then its saved twin is written."""
+
+
+class Counting(Protocol):
+    """Counts the calls of a conversation."""
+
+    def call_started(self, index: int, call: ToolCall, prepared: Any) -> None:
+        """A call has begun."""
+
+    def call_finished(self, index: int, result: ToolResult) -> None:
+        """A call has its result."""
+
+
+class Chat(ChatView):
+    """A conversation in a notebook.
+
+    ::
+
+        chat = Chat(session)
+        chat                               # the last line of a cell: type into it
+        reply = await chat.say("Will it rain in Oslo?")    # or from a cell
+
+    It follows the session, whoever talks to it. A person can stop an answer, and say something
+    else in place of an earlier message; the conversation then goes on in a fork of the session,
+    with a copy of the state, and :attr:`session` is that fork.
+
+    Args:
+        session: The conversation, or an agent that has one.
+        title: What stands above it. Default: the model's name.
+        provider: In whose form a turn's request is shown if the model does not tell.
+        counting: Told of the calls of all its sessions.
+
+    Raises:
+        UsageError: It is no session, or there is no such provider.
+    """
+
+    def __init__(
+        self,
+        session: Any,
+        *,
+        title: str = "",
+        provider: ChatProvider = "openai",
+        counting: Callable[[], Counting] | None = None,
+    ) -> None:
+        found = session if isinstance(session, Session) else getattr(session, "session", None)
+        if not isinstance(found, Session):
+            raise UsageError(f"{brief_repr(session)} is no session: Chat(Session(model, runner))")
+        display.install()
+        self._loop = KernelLoop()
+        self._counting = counting
+        self._counters: dict[str, Counting] = {}
+        self._shown_in: str | None = None
+        super().__init__(self._loop, found, title=title, provider=provider)
+
+    async def say(self, text: str) -> Reply:
+        """Say something in the conversation that is shown, and wait for the reply.
+
+        From a cell it shows the conversation, if no cell has shown it yet.
+
+        Raises:
+            UsageError: There is nothing to say, or the session is closed.
+        """
+        awaited = in_cell()
+        if awaited and self._shown_in is None:
+            self._ipython_display_()
+        with asking_in(Place(self, is_awaited=awaited)):
+            return await self.session.chat(text)
+
+    def heard(self, happening: Happening | None) -> None:
+        """Count calls; write the saved twin when an answer is over."""
+        super().heard(happening)
+        if isinstance(happening, Reply):
+            self._loop.later(TWIN_SECONDS, functools.partial(update_outputs_of, self))
+        elif isinstance(happening, CallStarted):
+            self._count(happening.call.id).call_started(0, happening.call, None)
+        elif isinstance(happening, CallAnswered):
+            result = happening.result
+            self._count(result.id).call_finished(0, result)
+            self._counters.pop(result.id or "", None)
+
+    def _count(self, call_id: str | None) -> Counting:
+        if self._counting is None:
+            return _UNCOUNTED
+        return self._counters.setdefault(call_id or "", self._counting())
+
+    def _ipython_display_(self) -> None:
+        cell = running_cell()
+        run = "" if cell is None else cell.run
+        if run and run == self._shown_in:
+            return  # this cell shows it already
+        self._shown_in = run
+        self.host_desk()
+        show_view(self)
+
+
+class _Uncounted:
+    def call_started(self, index: int, call: ToolCall, prepared: Any) -> None:
+        """Not counted."""
+
+    def call_finished(self, index: int, result: ToolResult) -> None:
+        """Not counted."""
+
+
+_UNCOUNTED = _Uncounted()
+
+
+def chat_with(
+    toolkit: Toolkit,
+    model: Model,
+    counting: Callable[[], Counting],
+    *,
+    title: str = "",
+    provider: ChatProvider = "openai",
+    **options: Any,
+) -> Chat:
+    """Return a chat of ``model`` with the tools of ``toolkit``; see :meth:`Toolkit.chat`."""
+    store = toolkit.store if toolkit.store.path is not None else None
+    session = Session(model, toolkit.runner, store=store, **options)
+    return Chat(session, title=title, provider=provider, counting=counting)

@@ -1,0 +1,432 @@
+"""``ChatView``: a conversation as it goes on: its text, its calls, and a place to say more."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from agtools_nb.agent.happenings import Happening, Reply
+from agtools_nb.agent.messages import ModelMessage
+from agtools_nb.agent.model import ModelRequest, RawPart, model_name
+from agtools_nb.agent.session import Session
+from agtools_nb.agent.wire_form import CHAT_PROVIDERS, ChatProvider, answer_form, request_form
+from agtools_nb.errors import UsageError
+from agtools_nb.jsonable import brief_repr, shorten
+from agtools_nb.views.asked import AskedView
+from agtools_nb.views.base import Scheduler, wire_safe
+from agtools_nb.views.batch import DETAIL_IMAGES, DETAIL_LIMIT
+from agtools_nb.views.chat_entries import Entry, all_calls, usage_wire
+from agtools_nb.views.chat_static import chat_html, chat_text
+from agtools_nb.views.chat_transcript import Transcript
+from agtools_nb.views.hosting import MAX_ANSWERED, HostView
+from agtools_nb.views.human import HumanView
+from agtools_nb.views.values import preview
+
+WINDOW = 60
+"""Messages that a page is sent at once; earlier ones are sent when somebody asks for them."""
+
+WINDOW_CHARACTERS = 400_000
+"""Characters of text that a page is sent at once."""
+
+RAW_LIMIT = 200_000
+"""Characters of a request, and of a response, that a page is sent."""
+
+LONGEST_SAID = 1_000_000
+
+TOOLS_NAMED = 12
+
+
+class ChatView(HostView):
+    """Shows a session while it goes on, and lets a person take part.
+
+    It follows the session, whoever talks to it: the person at the page, or a cell. What was
+    said can be said differently (:meth:`resend`): the conversation then goes on from there in
+    a fork, and the page can go back to what it was.
+
+    Args:
+        scheduler: Where handlers and updates run.
+        session: The conversation.
+        title: What stands above it. Default: the model's name.
+        provider: In whose form a turn's request is shown if the model does not tell.
+
+    Raises:
+        UsageError: There is no such provider.
+    """
+
+    _view = "chat"
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        session: Session,
+        *,
+        title: str = "",
+        provider: ChatProvider = "openai",
+    ) -> None:
+        if provider not in CHAT_PROVIDERS:
+            raise UsageError(
+                f"no provider {brief_repr(provider)}; known are {', '.join(CHAT_PROVIDERS)}"
+            )
+        self._chat_lock = threading.RLock()
+        self._counter = itertools.count(1)
+        self._title = title
+        self._provider: ChatProvider = provider
+        self._full = False
+        self._stopping = False
+        self._nested: list[Transcript] = []
+        # A transcript tells the view of changes, which cannot hear before it is made.
+        self._is_made = False
+        self._shown = self._transcript(session)
+        self._branches = [self._shown]
+        super().__init__(scheduler)
+        self._is_made = True
+
+    # -- for Python ---------------------------------------------------------------------------
+
+    @property
+    def session(self) -> Session:
+        """The conversation that is shown: the one that was given, or a fork of it."""
+        return self._shown.session
+
+    @property
+    def sessions(self) -> tuple[Session, ...]:
+        """All that can be shown: the one that was given, and its forks."""
+        return tuple(branch.session for branch in self._branches)
+
+    async def say(self, text: str) -> Reply:
+        """Say something in the conversation that is shown, and wait for the reply.
+
+        Raises:
+            UsageError: There is nothing to say, or the session is closed.
+        """
+        return await self.session.chat(text)
+
+    def resend(self, message_id: str) -> Session:
+        """Go back to before a message, in a fork that is shown from now on, and return it.
+
+        Args:
+            message_id: Id of one of the session's messages.
+
+        Raises:
+            UsageError: There is no such message in what is shown.
+        """
+        with self._chat_lock:
+            before = self._shown.until(message_id)
+            fork = self.session.fork(message_id, included=False)
+            branch = self._transcript(fork, before)
+            self._branches.append(branch)
+        self._show(branch)
+        return fork
+
+    def nest(self, call_id: str, session: Session) -> None:
+        """Show a subagent's session inside the card of the call that has started it."""
+        with self._chat_lock:
+            for branch in (*self._branches, *self._nested):
+                call = branch.call(call_id)
+                if call is not None:
+                    call.child = self._transcript(session)
+                    self._nested.append(call.child)
+                    branch.touch_call(call_id)
+                    self._full = True
+                    return
+        raise UsageError(f"no call {brief_repr(call_id)} in this conversation")
+
+    def close(self) -> None:
+        """Stop following the session and close the comm; the session goes on."""
+        for branch in (*getattr(self, "_branches", ()), *getattr(self, "_nested", ())):
+            branch.close()
+        super().close()
+
+    # -- cards of calls that ask a person ---------------------------------------------------------
+
+    def show_card(self, card: AskedView) -> None:
+        """Show a card that asks, in the card of its call. On the main loop only."""
+        call = self._shown.call(_call_id(card))
+        if call is None:
+            super().show_card(card)
+            return
+        call.cards.append(card)
+        self._shown.touch_call(call.id)
+
+    def cards_changed(self) -> None:
+        """A card was answered. On the main loop only."""
+        self._changes += 1
+        for card in [card for card in self._cards if not card.is_open][:-MAX_ANSWERED]:
+            self._cards.remove(card)
+            card.close()
+        self._full = True
+        self.refresh()
+
+    # -- to the browser -----------------------------------------------------------------------
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the newest messages and how it stands; see ``widgets/chat/types.d.ts``."""
+        with self._chat_lock:
+            self._full = False
+            self._shown.take_touched()
+            entries, left = self._window(len(self._shown.entries))
+            lists = {str(self._shown.id): [entry.wire() for entry in entries]}
+            for call in all_calls(entries):
+                if call.child is not None:
+                    call.child.take_touched()
+                    lists[str(call.child.id)] = [entry.wire() for entry in call.child.entries]
+            return {"root": self._shown.id, "lists": lists, "earlier": left, **self._head()}
+
+    def publish(self) -> int:
+        """Send what has changed, or everything after a switch and when a page was loaded."""
+        with self._chat_lock:
+            if self._full:
+                return super().publish()
+            self._rev += 1
+            changes = list(self._patches())
+            patch = {"type": "patch", "rev": self._rev, "changes": changes, **self._head()}
+        self.send(wire_safe(patch))
+        return 1
+
+    def _patches(self) -> Iterator[dict[str, Any]]:
+        for branch in (self._shown, *self._nested):
+            entries, calls = branch.take_touched()
+            if entries or calls:
+                yield {
+                    "list": branch.id,
+                    "entries": [entry.wire(whole=False) for entry in entries],
+                    "calls": [self._calls_patch(branch, n, at) for n, at in calls.items()],
+                }
+
+    def _calls_patch(self, branch: Transcript, n: int, at: set[int]) -> dict[str, Any]:
+        entry = branch.entry(n)
+        calls = [] if entry is None else entry.calls
+        return {
+            "n": n,
+            "calls": [calls[i].wire(i) | calls[i].row.further_output() for i in sorted(at)],
+        }
+
+    def _window(self, end: int) -> tuple[list[Entry], int]:
+        """The last entries before ``end`` that go into one message, and how many come before."""
+        left, begin = WINDOW_CHARACTERS, end
+        entries = self._shown.entries
+        while begin > 0 and end - begin < WINDOW and (left > 0 or begin == end):
+            begin -= 1
+            left -= entries[begin].length
+        return entries[begin:end], begin
+
+    def _head(self) -> dict[str, Any]:
+        session, shown = self.session, self._shown
+        busy = shown.busy_since
+        if busy is None:
+            self._stopping = False
+        desk = self._desk()
+        return {
+            "title": _in_a_line(self._title or model_name(session.model), 100),
+            "model": _in_a_line(model_name(session.model), 40),
+            "tools": session.runner.tool_names[:TOOLS_NAMED],
+            "tool_count": len(session.runner.tool_names),
+            "busy": None if busy is None else max(time.time() - busy, 0.0),
+            "stopping": self._stopping,
+            "usage": usage_wire(session.usage),
+            "secs": sum(_seconds(shown)),
+            "closed": session.conversation_id is None,
+            "versions": self._versions(),
+            "desk": None if desk is None else desk.model_id,
+        }
+
+    def _versions(self) -> dict[str, list[str]]:
+        """By message: the messages that stand at its place in this and the other branches."""
+        if len(self._branches) == 1:
+            return {}
+        own = self._shown.ids()
+        found: dict[str, list[str]] = {}
+        for branch in self._branches:
+            ids = branch.ids()
+            at = next((i for i, (a, b) in enumerate(zip(own, ids, strict=False)) if a != b), None)
+            if at is not None:
+                found.setdefault(own[at], []).append(ids[at])
+        for message_id, others in found.items():
+            at = own.index(message_id)
+            alike = [branch.ids() for branch in self._branches]
+            placed = [ids[at] for ids in alike if ids[:at] == own[:at] and len(ids) > at]
+            others[:] = list(dict.fromkeys(placed))
+        return found
+
+    # -- from the browser -----------------------------------------------------------------------
+
+    def on_ready(self, content: dict[str, Any]) -> None:
+        """A page was loaded, or has missed a message: send everything."""
+        self.host_desk()
+        if content.get("rev") != self._rev:
+            self._full = True
+            self.refresh()
+
+    async def on_say(self, content: dict[str, Any]) -> None:
+        """A person has said something."""
+        text = content.get("text")
+        if isinstance(text, str) and text.strip():
+            await self.say(text[:LONGEST_SAID])
+
+    async def on_resend(self, content: dict[str, Any]) -> None:
+        """A person says something else in place of an earlier message."""
+        message_id, text = content.get("id"), content.get("text")
+        if isinstance(message_id, str) and isinstance(text, str) and text.strip():
+            self.resend(message_id)
+            await self.say(text[:LONGEST_SAID])
+
+    def on_stop(self, content: dict[str, Any]) -> None:
+        """Stop was pressed."""
+        if self._shown.busy_since is not None and not self._stopping:
+            self._stopping = True
+            self.refresh()
+            self._scheduler.spawn(self._guarded(self.session.cancel()))
+
+    def on_switch(self, content: dict[str, Any]) -> None:
+        """Show the branch that holds a message."""
+        wanted = content.get("id")
+        with self._chat_lock:
+            found = [branch for branch in self._branches if wanted in branch.ids()]
+        if found and self._shown not in found:
+            self._show(found[-1])
+
+    def on_earlier(self, content: dict[str, Any]) -> None:
+        """Earlier messages are wanted: those before entry number ``before``."""
+        with self._chat_lock:
+            entries = self._shown.entries
+            places = (at for at, entry in enumerate(entries) if entry.n == content.get("before"))
+            end = next(places, None)
+            if end is None:
+                return
+            earlier, left = self._window(end)
+            lists = {str(self._shown.id): [entry.wire() for entry in earlier]}
+            for call in all_calls(earlier):
+                if call.child is not None:
+                    lists[str(call.child.id)] = [entry.wire() for entry in call.child.entries]
+            self.post({"type": "earlier", "root": self._shown.id, "lists": lists, "earlier": left})
+
+    def on_open(self, content: dict[str, Any]) -> None:
+        """A call's card was opened: send its details."""
+        found = self._find(content)
+        at = content.get("i")
+        if found is None or type(at) is not int or not 0 <= at < len(found[1].calls):
+            return
+        branch, entry = found
+        row = entry.calls[at].row
+        if row.sent is None:
+            row.sent = 0
+        detail = row.detail(DETAIL_LIMIT, DETAIL_IMAGES)
+        where = {"list": branch.id, "n": entry.n, "i": at}
+        self.post({"type": "detail", **where, "detail": detail, **row.output()})
+
+    def on_raw(self, content: dict[str, Any]) -> None:
+        """A turn's request and response are wanted."""
+        found = self._find(content)
+        if found is None or not isinstance(found[1].message, ModelMessage):
+            return
+        branch, entry = found
+        raw, note = self._raw(branch, entry, found[1].message)
+        request, response = preview(raw.request, RAW_LIMIT), preview(raw.response, RAW_LIMIT)
+        self.post(
+            {
+                "type": "raw",
+                "list": branch.id,
+                "n": entry.n,
+                "note": note,
+                "notes": [shorten(one, 500) for one in found[1].message.notes[:20]],
+                "request": request.text,
+                "request_note": request.note,
+                "response": response.text,
+                "response_note": response.note,
+            }
+        )
+
+    def _find(self, content: dict[str, Any]) -> tuple[Transcript, Entry] | None:
+        for branch in (self._shown, *self._nested):
+            if branch.id == content.get("list"):
+                entry = branch.entry(content.get("n"))
+                return None if entry is None else (branch, entry)
+        return None
+
+    def _raw(self, branch: Transcript, entry: Entry, message: ModelMessage) -> tuple[RawPart, str]:
+        """What went over the wire, or what it would have been in a provider's form."""
+        if entry.raw is not None:
+            return entry.raw, ""
+        session = branch.session
+        messages = session.messages
+        end = next((at for at, one in enumerate(messages) if one.id == message.id), len(messages))
+        request = ModelRequest(messages[:end], session.system_instructions, session.runner.tools)
+        provider = self._provider
+        answer = answer_form(message.text, message.calls, provider)
+        note = (
+            f"{model_name(session.model)} does not tell what went over the wire; this is the turn "
+            f"in the form of {provider}, with the tools there are now"
+        )
+        return RawPart(request_form(request, provider), answer), note
+
+    def host_desk(self) -> None:
+        """A page shows this view, and with it the desk of a person who plays the model."""
+        desk = self._desk()
+        if desk is not None:
+            desk.is_hosted = True
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _desk(self) -> HumanView | None:
+        view = getattr(self.session.model, "view", None)
+        return view if isinstance(view, HumanView) else None
+
+    def _transcript(self, session: Session, entries: Any = ()) -> Transcript:
+        return Transcript(
+            session, lambda: next(self._counter), self.heard, self._chat_lock, entries
+        )
+
+    def heard(self, happening: Happening | None) -> None:
+        """Something has happened in one of the sessions; called on its thread.
+
+        Args:
+            happening: What; ``None`` if only the view has changed.
+        """
+        if self._is_made:
+            self.refresh()
+
+    def _show(self, branch: Transcript) -> None:
+        with self._chat_lock:
+            self._shown = branch
+            self._full = True
+        self.refresh()
+
+    # -- static ---------------------------------------------------------------------------------
+
+    def headline(self) -> str:
+        """Return how many messages there are, and what was said last."""
+        with self._chat_lock:
+            said = [entry for entry in self._shown.entries if entry.kind != "end"]
+        last = shorten(said[-1].text, 60) if said else "nothing said yet"
+        return f"{len(said)} messages: {last}"
+
+    def static_html(self) -> str:
+        """Return the newest messages, each call with its outcome folded below it."""
+        with self._chat_lock:
+            return chat_html(self._shown, self.cards_html())
+
+    def static_text(self) -> str:
+        """Return the newest messages as plain text."""
+        with self._chat_lock:
+            return chat_text(self._shown, self.cards_text())
+
+
+def _call_id(card: AskedView) -> str | None:
+    """The call that a card is about."""
+    asked = getattr(card, "approval", None)
+    if asked is not None:
+        return asked.call.id  # type: ignore[no-any-return]
+    return getattr(getattr(card, "question", None), "call_id", None)
+
+
+def _in_a_line(text: str, limit: int) -> str:
+    return shorten(" ".join(text.split()), limit)
+
+
+def _seconds(shown: Transcript) -> Iterator[float]:
+    for entry in shown.entries:
+        if isinstance(entry.message, ModelMessage):
+            yield entry.message.seconds
