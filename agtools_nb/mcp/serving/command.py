@@ -12,10 +12,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from agtools_nb import ToolRunner
 from agtools_nb.define import Tool
 from agtools_nb.errors import AgtoolsError, UsageError
 from agtools_nb.mcp.serving.serve import serve
-from agtools_nb.run import ToolRunner
 
 TOKEN_VARIABLE = "AGTOOLS_TOKEN"  # noqa: S105 -- the variable's name
 

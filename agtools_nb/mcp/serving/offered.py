@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
 from typing import Any, Literal
 
+from agtools_nb import ToolRunner
 from agtools_nb.calls import ToolCall, ToolResult
 from agtools_nb.context import Progress
 from agtools_nb.define import Tool, ToolWithSchema
 from agtools_nb.errors import UsageError
 from agtools_nb.jsonable import brief_repr
-from agtools_nb.run import ToolRunner
 
 
 def runner_of(tools: Any) -> ToolRunner:
