@@ -43,8 +43,8 @@ class ToolServer(Protocol):
     async def connect(self) -> None:
         """Reach it."""
 
-    def tools(self) -> Iterable[Tool]:
-        """Its tools, once it is connected."""
+    def tools(self, taken: Iterable[str] = ()) -> Iterable[Tool]:
+        """Its tools, once it is connected; none has a name that is taken."""
 
     async def close(self) -> None:
         """Leave it. Twice does no harm."""
@@ -244,7 +244,7 @@ class Agent:
             for server in self._servers:
                 await server.connect()
                 self._exit.push_async_callback(server.close)
-                for tool in server.tools():
+                for tool in server.tools(self.runner.tool_names):
                     self.runner.register(tool)
             self._spawning.check(self.runner)
             self.session.start()

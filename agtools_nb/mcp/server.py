@@ -273,7 +273,8 @@ class MCPServer:
 
     def __repr__(self) -> str:
         state = "connected" if self.is_connected else "not connected"
-        count = "" if self._catalog.tools is None else f", {len(self._catalog.tools)} tools"
+        number = None if self._catalog.tools is None else len(self._catalog.tools)
+        count = "" if number is None else f", {number} tool{'' if number == 1 else 's'}"
         return f"<MCPServer {self.name!r} {self._address}: {state}{count}>"
 
     def __reduce__(self) -> NoReturn:

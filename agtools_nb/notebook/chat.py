@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agtools_nb.agent.happenings import CallAnswered, CallStarted, Happening, Reply
@@ -13,7 +13,7 @@ from agtools_nb.calls import ToolCall, ToolResult
 from agtools_nb.errors import UsageError
 from agtools_nb.jsonable import brief_repr
 from agtools_nb.notebook import display
-from agtools_nb.notebook.asking import Place, asking_in
+from agtools_nb.notebook.asking import BatchAsked, Place, asking_in
 from agtools_nb.notebook.cells import running_cell
 from agtools_nb.notebook.kernel_loop import KernelLoop
 from agtools_nb.notebook.live_output import show_view, update_outputs_of
@@ -90,7 +90,7 @@ class Chat(ChatView):
         awaited = in_cell()
         if awaited and self._shown_in is None:
             self._ipython_display_()
-        with asking_in(Place(self, is_awaited=awaited)):
+        with asking_in(Place(self, _ChatAsked(self), is_awaited=awaited)):
             return await self.session.chat(text)
 
     def heard(self, happening: Happening | None) -> None:
@@ -118,6 +118,21 @@ class Chat(ChatView):
         self._shown_in = run
         self.host_desk()
         show_view(self)
+
+
+class _ChatAsked(BatchAsked):
+    """A conversation whose calls ask."""
+
+    def __init__(self, chat: ChatView) -> None:
+        self._chat = chat
+
+    def sent(self, call_id: str | None) -> Mapping[str, Any] | None:
+        """The arguments of a call as they came."""
+        return self._chat.sent(call_id)
+
+    def asks(self, call_id: str | None, begins: bool) -> None:
+        """A call begins, or ceases, to wait."""
+        self._chat.call_asks(call_id, begins)
 
 
 class _Uncounted:

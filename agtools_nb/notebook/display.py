@@ -40,7 +40,7 @@ def install() -> None:
     formatter = shell.display_formatter
     formatter.ipython_display_formatter.for_type(Tool, _show_card)
     formatter.ipython_display_formatter.for_type(ToolResult, _show_result)
-    formatter.ipython_display_formatter.for_type(View, show_view)
+    formatter.ipython_display_formatter.for_type(View, _show_view)
 
 
 def mark_shown(results: list[ToolResult]) -> None:
@@ -59,6 +59,14 @@ def _shown_here(results: list[ToolResult] | ToolResult) -> bool:
         if cell is not None and cell.run == run:
             return shown is results or any(result is results for result in shown)
     return False
+
+
+def _show_view(view: View) -> None:
+    own = getattr(view, "_ipython_display_", None)  # of a view that knows where it was shown
+    if own is None:
+        show_view(view)
+    else:
+        own()
 
 
 def _show_card(tool: Tool) -> None:

@@ -5,34 +5,32 @@ from __future__ import annotations
 import itertools
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agtools_nb.agent.happenings import Happening, Reply
 from agtools_nb.agent.messages import ModelMessage
-from agtools_nb.agent.model import ModelRequest, RawPart, model_name
+from agtools_nb.agent.model import model_name
 from agtools_nb.agent.session import Session
-from agtools_nb.agent.wire_form import CHAT_PROVIDERS, ChatProvider, answer_form, request_form
+from agtools_nb.agent.wire_form import CHAT_PROVIDERS, ChatProvider
 from agtools_nb.errors import UsageError
 from agtools_nb.jsonable import brief_repr, shorten
 from agtools_nb.views.asked import AskedView
 from agtools_nb.views.base import Scheduler, wire_safe
 from agtools_nb.views.batch import DETAIL_IMAGES, DETAIL_LIMIT
-from agtools_nb.views.chat_entries import Entry, all_calls, usage_wire
+from agtools_nb.views.chat_entries import Call, Entry, all_calls, usage_wire
+from agtools_nb.views.chat_raw import raw_wire
 from agtools_nb.views.chat_static import chat_html, chat_text
 from agtools_nb.views.chat_transcript import Transcript
+from agtools_nb.views.chat_versions import versions
 from agtools_nb.views.hosting import MAX_ANSWERED, HostView
 from agtools_nb.views.human import HumanView
-from agtools_nb.views.values import preview
 
 WINDOW = 60
 """Messages that a page is sent at once; earlier ones are sent when somebody asks for them."""
 
 WINDOW_CHARACTERS = 400_000
 """Characters of text that a page is sent at once."""
-
-RAW_LIMIT = 200_000
-"""Characters of a request, and of a response, that a page is sent."""
 
 LONGEST_SAID = 1_000_000
 
@@ -124,15 +122,14 @@ class ChatView(HostView):
     def nest(self, call_id: str, session: Session) -> None:
         """Show a subagent's session inside the card of the call that has started it."""
         with self._chat_lock:
-            for branch in (*self._branches, *self._nested):
-                call = branch.call(call_id)
-                if call is not None:
-                    call.child = self._transcript(session)
-                    self._nested.append(call.child)
-                    branch.touch_call(call_id)
-                    self._full = True
-                    return
-        raise UsageError(f"no call {brief_repr(call_id)} in this conversation")
+            found = self._call(call_id)
+            if found is None:
+                raise UsageError(f"no call {brief_repr(call_id)} in this conversation")
+            branch, call = found
+            call.child = self._transcript(session)
+            self._nested.append(call.child)
+            self._full = True
+            branch.touch_call(call_id)
 
     def close(self) -> None:
         """Stop following the session and close the comm; the session goes on."""
@@ -144,12 +141,27 @@ class ChatView(HostView):
 
     def show_card(self, card: AskedView) -> None:
         """Show a card that asks, in the card of its call. On the main loop only."""
-        call = self._shown.call(_call_id(card))
-        if call is None:
-            super().show_card(card)
-            return
-        call.cards.append(card)
-        self._shown.touch_call(call.id)
+        with self._chat_lock:
+            found = self._call(_call_id(card))
+            if found is not None:
+                found[1].cards.append(card)
+                found[0].touch_call(found[1].id)
+                return
+        super().show_card(card)
+
+    def call_asks(self, call_id: str | None, asks: bool) -> None:
+        """A call begins, or ceases, to wait for a person's answer."""
+        with self._chat_lock:
+            found = self._call(call_id)
+            if found is not None:
+                found[1].row.asking += 1 if asks else -1
+                found[0].touch_call(found[1].id)
+
+    def sent(self, call_id: str | None) -> Mapping[str, Any] | None:
+        """The arguments of a call as the model sent them; ``None`` if they were no object."""
+        found = self._call(call_id)
+        args = None if found is None else found[1].row.call.args
+        return args if isinstance(args, Mapping) else None
 
     def cards_changed(self) -> None:
         """A card was answered. On the main loop only."""
@@ -229,27 +241,9 @@ class ChatView(HostView):
             "usage": usage_wire(session.usage),
             "secs": sum(_seconds(shown)),
             "closed": session.conversation_id is None,
-            "versions": self._versions(),
+            "versions": versions(self._shown, self._branches),
             "desk": None if desk is None else desk.model_id,
         }
-
-    def _versions(self) -> dict[str, list[str]]:
-        """By message: the messages that stand at its place in this and the other branches."""
-        if len(self._branches) == 1:
-            return {}
-        own = self._shown.ids()
-        found: dict[str, list[str]] = {}
-        for branch in self._branches:
-            ids = branch.ids()
-            at = next((i for i, (a, b) in enumerate(zip(own, ids, strict=False)) if a != b), None)
-            if at is not None:
-                found.setdefault(own[at], []).append(ids[at])
-        for message_id, others in found.items():
-            at = own.index(message_id)
-            alike = [branch.ids() for branch in self._branches]
-            placed = [ids[at] for ids in alike if ids[:at] == own[:at] and len(ids) > at]
-            others[:] = list(dict.fromkeys(placed))
-        return found
 
     # -- from the browser -----------------------------------------------------------------------
 
@@ -323,21 +317,8 @@ class ChatView(HostView):
         if found is None or not isinstance(found[1].message, ModelMessage):
             return
         branch, entry = found
-        raw, note = self._raw(branch, entry, found[1].message)
-        request, response = preview(raw.request, RAW_LIMIT), preview(raw.response, RAW_LIMIT)
-        self.post(
-            {
-                "type": "raw",
-                "list": branch.id,
-                "n": entry.n,
-                "note": note,
-                "notes": [shorten(one, 500) for one in found[1].message.notes[:20]],
-                "request": request.text,
-                "request_note": request.note,
-                "response": response.text,
-                "response_note": response.note,
-            }
-        )
+        where = {"type": "raw", "list": branch.id, "n": entry.n}
+        self.post(where | raw_wire(branch.session, entry, self._provider))
 
     def _find(self, content: dict[str, Any]) -> tuple[Transcript, Entry] | None:
         for branch in (self._shown, *self._nested):
@@ -346,22 +327,6 @@ class ChatView(HostView):
                 return None if entry is None else (branch, entry)
         return None
 
-    def _raw(self, branch: Transcript, entry: Entry, message: ModelMessage) -> tuple[RawPart, str]:
-        """What went over the wire, or what it would have been in a provider's form."""
-        if entry.raw is not None:
-            return entry.raw, ""
-        session = branch.session
-        messages = session.messages
-        end = next((at for at, one in enumerate(messages) if one.id == message.id), len(messages))
-        request = ModelRequest(messages[:end], session.system_instructions, session.runner.tools)
-        provider = self._provider
-        answer = answer_form(message.text, message.calls, provider)
-        note = (
-            f"{model_name(session.model)} does not tell what went over the wire; this is the turn "
-            f"in the form of {provider}, with the tools there are now"
-        )
-        return RawPart(request_form(request, provider), answer), note
-
     def host_desk(self) -> None:
         """A page shows this view, and with it the desk of a person who plays the model."""
         desk = self._desk()
@@ -369,6 +334,14 @@ class ChatView(HostView):
             desk.is_hosted = True
 
     # -- inside ---------------------------------------------------------------------------------
+
+    def _call(self, call_id: str | None) -> tuple[Transcript, Call] | None:
+        """A call of any branch, the one that is shown first, or of a subagent."""
+        for branch in (self._shown, *self._branches, *self._nested):
+            call = branch.call(call_id)
+            if call is not None:
+                return branch, call
+        return None
 
     def _desk(self) -> HumanView | None:
         view = getattr(self.session.model, "view", None)

@@ -150,8 +150,9 @@ def test_a_conversation(open_notebook: Callable[..., NotebookPage]) -> None:
     say(view, "Ask me")
     card = view.locator(".agt-callcard", has_text="choose")
     card.get_by_text("blue", exact=True).click()
+    expect(card.get_by_text("asks you")).to_be_visible()
     page.screenshot("chat-4-asked", page.cell(1))
-    card.get_by_role("button", name="Answer").click()
+    card.get_by_role("button", name="Answer", exact=True).click()
     expect(said(view, "Blue it is.")).to_be_visible()
 
     say(view, "Now wait")

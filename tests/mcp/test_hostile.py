@@ -89,7 +89,7 @@ async def test_schemas() -> None:
         runner = ToolRunner(tools.values(), context=ToolContext())
         began = time.monotonic()
         await result_of(runner, "hang", a="a" * 50_000 + "!")
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 5
         odd = dict.fromkeys(("self", "tool", "ctx", "a b", "arguments", ""), "x")
         [result] = await runner.process_tool_calls([{"name": "odd", "args": odd}])
         assert result.result == "gone"
@@ -149,7 +149,7 @@ async def test_a_flood_is_thinned_out() -> None:
         began = time.monotonic()
         seen = [one async for one in runner.stream([("go", {})], progress=True)]
         assert seen[-1].result == "done"
-        assert time.monotonic() - began < 10
+        assert time.monotonic() - began < 20
         assert sum(isinstance(one, Progress) for one in seen) <= 1_000
         await asyncio.sleep(0.7)
         await result_of(runner, "go")
@@ -165,16 +165,16 @@ async def test_a_server_that_does_not_read() -> None:
         began = time.monotonic()
         results = await runner.process_tool_calls(calls, timeout=0.5)
         assert {one.status for one in results} == {"error"}
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 5
         task = asyncio.create_task(runner.process_tool_calls(calls))
         await asyncio.sleep(0.1)
         task.cancel()
         began = time.monotonic()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert time.monotonic() - began < 1
+        assert time.monotonic() - began < 3
         began = time.monotonic()
-    assert time.monotonic() - began < 4
+    assert time.monotonic() - began < 8
 
 
 @pytest.mark.parametrize(
@@ -194,4 +194,4 @@ async def test_servers_that_cannot_be_used(scenario: str, words: str, options: d
     began = time.monotonic()
     with pytest.raises(ServerError, match=words):
         await raw(scenario, **options).connect()
-    assert time.monotonic() - began < 6
+    assert time.monotonic() - began < 10

@@ -96,7 +96,7 @@ async def test_cancelled_and_late_calls_are_told_to_the_server(tmp_path: Path) -
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert time.monotonic() - began < 1
+        assert time.monotonic() - began < 3
         await until(lambda: marks.read_text().split() == ["began", "cancelled"])
 
         marks.unlink()
@@ -113,10 +113,10 @@ async def test_a_batch_runs_at_once() -> None:
     async with started("good") as server:
         runner = runner_of(server, "wait", strategy=Strategy.PARALLEL)
         began = time.monotonic()
-        calls = [{"name": "wait", "args": {"seconds": 0.3}}] * 10
+        calls = [{"name": "wait", "args": {"seconds": 1}}] * 10
         results = await runner.process_tool_calls(calls)
         assert [one.result for one in results] == [{"result": "waited"}] * 10
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 6
 
 
 async def test_a_server_that_dies_is_started_again() -> None:

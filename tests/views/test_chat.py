@@ -364,8 +364,13 @@ def test_a_card_that_asks_stands_in_the_card_of_its_call(clock):
     view.show_card(card)
     stray = QuestionView(clock, Question("And you?"), lambda _: None)
     view.show_card(stray)
+    call.row.result = None
+    view.call_asks(call.id, True)
     data = view._next_data()
-    assert entries_of(data)[1]["calls"][0]["cards"] == [card.id]
+    shown = entries_of(data)[1]["calls"][0]
+    assert (shown["cards"], shown["status"]) == ([card.id], "asking")
+    assert view.sent(call.id) == {"a": 1, "b": 2}
+    assert view.sent("nothing") is None
     assert data["cards"]["ids"] == [stray.id]
     assert "Sure?" in view.static_html()
     assert "And you?" in view.static_text()
