@@ -121,6 +121,7 @@ class ToolRunner(Runner):
         access = self.access.twin()
         made = self._twin(context, background, access if access.is_needed else None)
         made.access = access
+        access.engine.owners_of = made._companions.owners
         return made
 
     async def close(self) -> None:

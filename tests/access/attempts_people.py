@@ -344,6 +344,13 @@ async def in_another_runner(world: World) -> None:
     await world.send(world.runner(tool, policies=rules, approve=handler), "delete")
 
 
+@attempts("another conversation with the same tools and rules")
+async def in_a_twin(world: World) -> None:
+    runner = world.runner(world.delete(), policies=[ask_user("*")], approve=Once())
+    await approved(world, runner)
+    await world.send(runner.twin(), "delete")
+
+
 @attempts("a rule that denies, after an approval for the session")
 async def a_deny_still_holds(world: World) -> None:
     rules = [deny("delete", when=lambda a: a["force"]), ask_user("delete")]

@@ -113,6 +113,21 @@ def test_what_comes_with_a_tool_is_on_and_off_with_it() -> None:
     assert "check_one" not in names(disabled_tools=["check_one"])
 
 
+def test_what_comes_with_a_tool_in_a_twin() -> None:
+    async def one() -> None: ...
+
+    made = ToolRunner(
+        [Tool(one, long_running=True)],
+        background=Background(),
+        capabilities=CapabilitiesConfig(enabled_tools=["one", "two"]),
+    )
+    twin = made.twin(background=Background())
+    twin.register(Tool(one, name="two", long_running=True))
+    assert twin.tool_names == ("one", "check_one", "two", "check_two")
+    assert {twin.standing(name) for name in twin.tool_names} == {"on"}
+    assert made.tool_names == ("one", "check_one")
+
+
 def test_a_guarded_tool_needs_rules_or_is_off() -> None:
     guarded = Tool(add, guarded=True)
     with pytest.raises(UsageError, match=r"add can change .* policies=safe_defaults\(\)"):
