@@ -238,7 +238,8 @@ class Agent:
         """Connect to servers, check rules and tools, and begin to take messages and triggers.
 
         Raises:
-            UsageError: Rules and tools do not fit, or a server cannot be reached.
+            UsageError: Rules and tools do not fit.
+            ServerError: A server cannot be reached.
         """
         try:
             for server in self._servers:
