@@ -92,7 +92,7 @@ class Chat(ChatView):
         if awaited and self._shown_in is None:
             self._ipython_display_()
         with asking_in(Place(self, _ChatAsked(self), is_awaited=awaited)):
-            return await self.session.chat(text)
+            return await super().say(text)
 
     def heard(self, happening: Happening | None) -> None:
         """Count calls; write the saved twin when an answer is over."""
