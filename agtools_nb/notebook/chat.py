@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agtools_nb.agent.happenings import CallAnswered, CallStarted, Happening, Reply
+from agtools_nb.agent.models.choosing import as_model
 from agtools_nb.agent.session import Session
 from agtools_nb.agent.wire_form import ChatProvider
 from agtools_nb.calls import ToolCall, ToolResult
@@ -91,7 +92,7 @@ class Chat(ChatView):
         if awaited and self._shown_in is None:
             self._ipython_display_()
         with asking_in(Place(self, _ChatAsked(self), is_awaited=awaited)):
-            return await self.session.chat(text)
+            return await super().say(text)
 
     def heard(self, happening: Happening | None) -> None:
         """Count calls; write the saved twin when an answer is over."""
@@ -148,7 +149,7 @@ _UNCOUNTED = _Uncounted()
 
 def chat_with(
     toolkit: Toolkit,
-    model: Model,
+    model: Model | str,
     counting: Callable[[], Counting],
     *,
     title: str = "",
@@ -157,5 +158,5 @@ def chat_with(
 ) -> Chat:
     """Return a chat of ``model`` with the tools of ``toolkit``; see :meth:`Toolkit.chat`."""
     store = toolkit.store if toolkit.store.path is not None else None
-    session = Session(model, toolkit.runner, store=store, **options)
+    session = Session(as_model(model), toolkit.runner, store=store, **options)
     return Chat(session, title=title, provider=provider, counting=counting)

@@ -328,7 +328,12 @@ class Toolkit:
         return self._asking.waiting
 
     def chat(
-        self, model: Model, *, title: str = "", provider: ChatProvider = "openai", **options: Any
+        self,
+        model: Model | str,
+        *,
+        title: str = "",
+        provider: ChatProvider = "openai",
+        **options: Any,
     ) -> Chat:
         """Return a conversation of a model with these tools, to be looked at and to take part in.
 
@@ -337,7 +342,8 @@ class Toolkit:
         goes on where it was.
 
         Args:
-            model: Who answers: anything with ``respond(request)``, such as ``HumanModel()``.
+            model: Who answers: anything with ``respond(request)``, such as ``HumanModel()``, or
+                a name, such as ``"openai:gpt-..."``.
             title: What stands above it. Default: the model's name.
             provider: In whose form the page shows a turn's request if the model does not tell.
             options: As for :class:`Session`: ``system_instructions``, ``messages``,

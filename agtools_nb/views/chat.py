@@ -100,7 +100,12 @@ class ChatView(HostView):
         Raises:
             UsageError: There is nothing to say, or the session is closed.
         """
-        return await self.session.chat(text)
+        shown = self._shown
+        try:
+            return await shown.session.chat(text)
+        finally:
+            shown.look_up()
+            self.refresh()
 
     def resend(self, message_id: str) -> Session:
         """Go back to before a message, in a fork that is shown from now on, and return it.

@@ -80,6 +80,12 @@ class Transcript:
         self._touched.clear()
         self._unwatch = session.watch(self.hear)
 
+    def look_up(self) -> None:
+        """An answer may have ended with an error, of which nothing was told."""
+        if self.session.is_idle:
+            self.busy_since = None
+            self._writing = None
+
     def close(self) -> None:
         """Stop watching."""
         self._unwatch()

@@ -11,7 +11,7 @@ import pytest
 from agtools_nb import ToolContext, ToolRunner, tool
 from agtools_nb.agent import RawPart, ScriptedModel, Session, TextPart, Turn
 from agtools_nb.context import Question
-from agtools_nb.errors import UsageError
+from agtools_nb.errors import StoreError, UsageError
 from agtools_nb.views import chat_entries
 from agtools_nb.views.base import MESSAGE_INTERVAL
 from agtools_nb.views.chat import WINDOW, ChatView
@@ -420,6 +420,44 @@ def test_static_forms_say_what_was_said_and_called(clock):
         "scripted: It is 3.",
     ]
     assert repr(view) == "<ChatView: 3 messages: It is 3.>"
+
+
+def test_an_answer_that_cannot_be_kept_does_not_stay_busy_for_ever(clock, say, wire):
+    async def talk():
+        session = session_of("a")
+        view = ChatView(clock, session)
+        append = session._history.append
+
+        def full(message):
+            if message.__class__.__name__ == "ModelMessage":
+                raise StoreError("the disk is full")
+            append(message)
+
+        session._history.append = full
+        say(view, "say", text="hello")
+        clock.turn(1)
+        await clock.coroutines.pop()
+        clock.turn(1)
+
+    asyncio.run(talk())
+    *_, last = (m for m in wire.custom if m["type"] == "patch")
+    assert last["busy"] is None
+    assert any("the disk is full" in m.get("text", "") for m in wire.custom)
+
+
+def test_what_arrives_in_the_inbox_is_told_apart(clock):
+    async def talk():
+        session = session_of("noted")
+        view = ChatView(clock, session)
+        async with session:
+            session.send("the backup is done")
+            await session.wait_for_idle(5)
+        return view
+
+    view = asyncio.run(talk())
+    entries = entries_of(view.snapshot())
+    assert [(e["k"], e.get("event")) for e in entries] == [("user", "message"), ("model", None)]
+    assert view.static_text().splitlines()[1] == "Message: the backup is done"
 
 
 def test_a_closed_view_no_longer_follows(clock):

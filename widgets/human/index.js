@@ -57,14 +57,8 @@ function render(context) {
   const call = button("Call", "agt-primary", () => sendCalls(false));
   const another = button("Add another call", "", () => view.send("add"));
   const insist = button("Send it anyway", "agt-danger", () => sendCalls(true));
-  const callPage = h(
-    "div",
-    { class: "agt-page" },
-    chips,
-    formPlace,
-    tray,
-    h("div", { class: "agt-answerline" }, call, another, insist, beside),
-  );
+  const answerLine = h("div", { class: "agt-answerline" }, call, another, insist, beside);
+  const callPage = h("div", { class: "agt-page" }, chips, formPlace, tray, answerLine);
   const sendCalls = (/** @type {boolean} */ anyway) => {
     view.send("call", { insist: anyway, text: beside.value });
   };
@@ -235,10 +229,10 @@ function render(context) {
       call,
       count > 1 ? `Send ${plural(count, "call")}` : data.tool ? `Call ${data.tool}` : "Call",
     );
-    call.disabled = !view.live() || count === 0;
+    call.disabled = !view.live();
     another.hidden = data.form === null;
     insist.hidden = !data.may_insist || data.form === null;
-    beside.hidden = count === 0;
+    answerLine.hidden = count === 0;
   };
   let pastDrawn = "";
   /** @param {Human} data */

@@ -46,7 +46,14 @@ export function requestPart(wantWire) {
       cost.textContent = `${about(total)} tokens, estimated`;
       cost.title = `Estimated, four characters a token: system ${system}, tools ${tools}, messages ${messages}`;
       fill(read, systemPart(asked), messagesPart(asked), toolsPart(asked));
-      read.scrollTop = 0;
+      // What is to be answered is in sight, however much came before it.
+      requestAnimationFrame(() => {
+        const last = /** @type {HTMLElement | null} */ (
+          read.querySelector(".agt-turnline:last-child")
+        );
+        const end = last ? last.offsetTop + last.offsetHeight + 10 : 0;
+        read.scrollTop = Math.max(0, end - read.clientHeight);
+      });
       fill(wire, h("div", { class: "agt-empty" }, "Loading…"));
       if (isWire) wantWire();
     },

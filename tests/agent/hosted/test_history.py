@@ -63,6 +63,16 @@ async def test_a_call_without_a_result_is_answered(case: Case) -> None:
 
 
 @each
+async def test_a_call_without_a_result_is_answered_before_the_model_speaks_again(
+    case: Case,
+) -> None:
+    said = [ModelMessage("", (CALL,), "calls"), ModelMessage("Never mind.")]
+    body = json.dumps(await sent(case, UserMessage("Add"), *said))
+    assert body.count('"c1"') == 2
+    assert body.index("There is no result of this call yet.") < body.index("Never mind.")
+
+
+@each
 async def test_a_result_without_its_call_becomes_text(case: Case) -> None:
     lost = ResultsMessage((ToolResult("add", "c9", result=3),))
     body = await sent(case, UserMessage("Add"), ModelMessage("I did."), lost)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from datetime import date, datetime
+from typing import Annotated, Any, Literal
 
 import pytest
 from agent.hosted.cases import (
@@ -21,6 +22,7 @@ from agent.hosted.cases import (
     takes,
 )
 from agent.hosted.server import serving
+from pydantic import BaseModel, Field
 
 from agtools_nb import Media, ToolCall, ToolResult, tool
 from agtools_nb.agent import ModelMessage, ResultsMessage, UserMessage
@@ -34,6 +36,13 @@ PDF = b"%PDF-1.4\n%%EOF\n"
 each = pytest.mark.parametrize("case", CASES, ids=str)
 
 
+class Card(BaseModel):
+    """A card."""
+
+    number: str = Field(pattern="^[0-9]+$", examples=["1234"])
+    until: datetime
+
+
 @tool
 def forecast(city: str, days: int | None = None, units: str = "metric") -> dict[str, Any]:
     """Forecast the weather.
@@ -44,6 +53,14 @@ def forecast(city: str, days: int | None = None, units: str = "metric") -> dict[
         units: metric or imperial.
     """
     return {"city": city, "days": days, "units": units}
+
+
+@tool
+def book(
+    when: date, seats: Annotated[int, Field(gt=0, lt=9)], way: Literal["rail"], card: Card | None
+) -> str:
+    """Book, with all that providers would rewrite in a schema."""
+    return f"{when} {seats} {way} {card}"
 
 
 @tool
@@ -118,8 +135,10 @@ def schemas(case: Case, body: Any) -> list[Any]:
 
 @each
 async def test_tools_are_declared_with_their_own_schemas(case: Case) -> None:
-    body = await sent(case)
-    assert schemas(case, body) == [forecast.input_schema, now.input_schema]
+    tools = (forecast, now, book)
+    body = await sent(case, tools=tools)
+    assert schemas(case, body) == [one.input_schema for one in tools]
+    assert "exclusiveMinimum" in json.dumps(body["tools"])
     assert "Forecast the weather." in json.dumps(body["tools"])
 
 
