@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         Model,
         ModelMessage,
         ModelRequest,
+        NotePart,
         RawPart,
         Reply,
         ResultsMessage,
@@ -62,6 +63,9 @@ if TYPE_CHECKING:
         Usage,
         UsagePart,
         UserMessage,
+    )
+    from agtools_nb.agent.models.choosing import (
+        as_model,
     )
     from agtools_nb.agent.models.hosted import (
         HostedModel,
@@ -238,6 +242,7 @@ __all__ = [
     "ModelError",
     "ModelMessage",
     "ModelRequest",
+    "NotePart",
     "Parameter",
     "Policy",
     "PolicyEngine",
@@ -288,6 +293,7 @@ __all__ = [
     "__version__",
     "allow",
     "allow_all",
+    "as_model",
     "ask_question_tool",
     "ask_user",
     "builtin_tools",
@@ -378,6 +384,7 @@ _HOMES = {
     "ModelError": "agtools_nb.errors",
     "ModelMessage": "agtools_nb.agent",
     "ModelRequest": "agtools_nb.agent",
+    "NotePart": "agtools_nb.agent",
     "PROVIDERS": "agtools_nb.define",
     "Parameter": "agtools_nb.define",
     "Policy": "agtools_nb.access",
@@ -428,6 +435,7 @@ _HOMES = {
     "Workspace": "agtools_nb.builtin",
     "allow": "agtools_nb.access",
     "allow_all": "agtools_nb.access",
+    "as_model": "agtools_nb.agent.models.choosing",
     "ask_question_tool": "agtools_nb.builtin",
     "ask_user": "agtools_nb.access",
     "builtin_tools": "agtools_nb.builtin",

@@ -25,7 +25,7 @@ from agtools_nb.agent.model import (
 )
 from agtools_nb.agent.weight import characters_of
 from agtools_nb.calls import ToolCall
-from agtools_nb.errors import AgtoolsError
+from agtools_nb.errors import AgtoolsError, ModelError
 from agtools_nb.events.event import fresh_id
 from agtools_nb.jsonable import brief_repr, clean_text, json_text, shorten
 from agtools_nb.run.words import error_text
@@ -86,7 +86,8 @@ class Answer:
                 raise
             self._break("the model was cancelled from within")
         except (Exception, SystemExit, GeneratorExit) as error:
-            self._break(f"{model_name(model)}: {error_text(error)}")
+            own = isinstance(error, ModelError)  # its text is for people as it is
+            self._break(f"{model_name(model)}: {error if own else error_text(error)}")
 
     def message(self, request: ModelRequest) -> ModelMessage:
         """The answer as a message."""
