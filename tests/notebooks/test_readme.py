@@ -29,7 +29,7 @@ def promised(block: str) -> str:
 
 
 def test_there_are_blocks_of_both_kinds() -> None:
-    assert (len(CELLS), len(SCRIPTS)) == (3, 2)
+    assert (len(CELLS), len(SCRIPTS)) == (4, 2)
 
 
 @pytest.mark.parametrize("block", SCRIPTS)
