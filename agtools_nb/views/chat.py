@@ -25,12 +25,16 @@ from agtools_nb.views.chat_transcript import Transcript
 from agtools_nb.views.chat_versions import versions
 from agtools_nb.views.hosting import MAX_ANSWERED, HostView
 from agtools_nb.views.human import HumanView
+from agtools_nb.views.media import Room
 
 WINDOW = 60
 """Messages that a page is sent at once; earlier ones are sent when somebody asks for them."""
 
 WINDOW_CHARACTERS = 400_000
 """Characters of text that a page is sent at once."""
+
+WINDOW_IMAGES = 4_000_000
+"""Bytes of images that a page is sent at once."""
 
 LONGEST_SAID = 1_000_000
 
@@ -185,11 +189,7 @@ class ChatView(HostView):
             self._full = False
             self._shown.take_touched()
             entries, left = self._window(len(self._shown.entries))
-            lists = {str(self._shown.id): [entry.wire() for entry in entries]}
-            for call in all_calls(entries):
-                if call.child is not None:
-                    call.child.take_touched()
-                    lists[str(call.child.id)] = [entry.wire() for entry in call.child.entries]
+            lists = self._lists(entries)
             return {"root": self._shown.id, "lists": lists, "earlier": left, **self._head()}
 
     def publish(self) -> int:
@@ -220,6 +220,18 @@ class ChatView(HostView):
             "n": n,
             "calls": [calls[i].wire(i) | calls[i].row.further_output() for i in sorted(at)],
         }
+
+    def _lists(self, entries: list[Entry]) -> dict[str, list[dict[str, Any]]]:
+        """Entries of the conversation, and those of the subagents in them."""
+        room = Room(WINDOW_IMAGES)
+        # The newest show their images first.
+        shown = [entry.wire(room=room) for entry in reversed(entries)][::-1]
+        lists = {str(self._shown.id): shown}
+        for call in all_calls(entries):
+            if call.child is not None:
+                call.child.take_touched()
+                lists[str(call.child.id)] = [one.wire(room=room) for one in call.child.entries]
+        return lists
 
     def _window(self, end: int) -> tuple[list[Entry], int]:
         """The last entries before ``end`` that go into one message, and how many come before."""
@@ -296,10 +308,7 @@ class ChatView(HostView):
             if end is None:
                 return
             earlier, left = self._window(end)
-            lists = {str(self._shown.id): [entry.wire() for entry in earlier]}
-            for call in all_calls(earlier):
-                if call.child is not None:
-                    lists[str(call.child.id)] = [entry.wire() for entry in call.child.entries]
+            lists = self._lists(earlier)
             self.post({"type": "earlier", "root": self._shown.id, "lists": lists, "earlier": left})
 
     def on_open(self, content: dict[str, Any]) -> None:

@@ -25,6 +25,9 @@ TEXT_LIMIT = 200_000
 IMAGE_BYTES = 2_000_000
 """Bytes of images of one message that a page is sent."""
 
+CALL_IMAGE_BYTES = 500_000
+"""Bytes of images of one call that stand in its closed card."""
+
 OUTPUT_LIMIT = 20_000
 """Characters of a structured output that a page is sent."""
 
@@ -56,11 +59,12 @@ class Call:
         """The call's id."""
         return self.row.call.id or ""
 
-    def wire(self, at: int) -> dict[str, Any]:
+    def wire(self, at: int, room: Room | None = None) -> dict[str, Any]:
         """What its card shows while it is closed.
 
         Args:
             at: Its place in the message.
+            room: How many bytes of images it may show, shared with others. Default: some.
         """
         data = self.row.data(at, 0.0)
         data.pop("start", None)
@@ -68,6 +72,8 @@ class Call:
             data["running"] = max(time.time() - self.row.started, 0.0)
         if self.repair:
             data |= {"repair": self.repair, "of": self.of}
+        if self.row.result is not None and self.row.result.media:
+            data |= media_data(self.row.result.media, room or Room(CALL_IMAGE_BYTES))
         if self.cards:
             data["cards"] = [card.id for card in self.cards]
         if self.child is not None:
@@ -140,12 +146,13 @@ class Entry:
             have = {call.id for call in self.calls}
             self.calls += [Call(call) for call in message.calls if call.id not in have]
 
-    def wire(self, *, whole: bool = True) -> dict[str, Any]:
+    def wire(self, *, whole: bool = True, room: Room | None = None) -> dict[str, Any]:
         """What its page shows.
 
         Args:
             whole: All of it, under ``"text"``; else of the text only what pages do not have
                 yet, under ``"more"``.
+            room: How many bytes of images it may show, shared with others. Default: some.
         """
         if self.kind == "end":
             return {"n": self.n, "k": "end", **_end(self.reply)}
@@ -160,22 +167,21 @@ class Entry:
         data["cut"] = cut_text(self.text, TEXT_LIMIT).note if self.known > TEXT_LIMIT else ""
         if self.message is not None:
             data |= {"id": self.message.id, "at": self.message.at}
-        return data | (self._user() if self.kind == "user" else self._model())
+        return data | (self._user(room) if self.kind == "user" else self._model(room))
 
-    def calls_wire(self) -> list[dict[str, Any]]:
-        """Its calls."""
-        return [call.wire(at) for at, call in enumerate(self.calls)]
-
-    def _user(self) -> dict[str, Any]:
+    def _user(self, room: Room | None) -> dict[str, Any]:
         message = self.message
         if not isinstance(message, UserMessage):
             return {}
         data: dict[str, Any] = {"event": message.event}
-        return data | media_data(message.media, Room(IMAGE_BYTES)) if message.media else data
+        return (
+            data | media_data(message.media, room or Room(IMAGE_BYTES)) if message.media else data
+        )
 
-    def _model(self) -> dict[str, Any]:
+    def _model(self, room: Room | None) -> dict[str, Any]:
         message = self.message
-        data: dict[str, Any] = {"calls": self.calls_wire(), "done": message is not None}
+        calls = [call.wire(at, room) for at, call in enumerate(self.calls)]
+        data: dict[str, Any] = {"calls": calls, "done": message is not None}
         if not isinstance(message, ModelMessage):
             return data
         return data | {

@@ -124,7 +124,8 @@ def _call_html(call: Call, name: str, room: Room) -> Html:
     if row.result is not None:
         head.append(f" · {duration(row.result.duration)}")
     if call.repair:
-        head.append(f" · repair {call.repair} of {call.of}")
+        left = call.repair <= call.of
+        head.append(f" · repair {call.repair} of {call.of}" if left else " · no repair left")
     body: list[Any] = [Html(card.static_html()) for card in call.cards]
     if row.result is not None:
         body.append(body_html(row.result, room))

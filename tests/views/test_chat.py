@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from agtools_nb import ToolContext, ToolRunner, tool
+from agtools_nb import Media, ToolContext, ToolRunner, tool
 from agtools_nb.agent import RawPart, ScriptedModel, Session, TextPart, Turn
 from agtools_nb.context import Question
 from agtools_nb.errors import StoreError, UsageError
@@ -170,6 +170,24 @@ def test_repairs_are_counted_on_the_card(clock):
         ("invalid", 2, 3),
         ("ok", None, None),
     ]
+
+
+def test_pictures_of_results_stand_in_the_closed_card(clock):
+    @tool
+    def draw() -> Media:
+        """Draw."""
+        return Media.image(b"\x89PNG\r\n\x1a\n0000", "image/png")
+
+    async def talk():
+        model = ScriptedModel([("draw", {}), "Look."])
+        view = ChatView(clock, Session(model, ToolRunner([draw])))
+        await view.say("go")
+        return view
+
+    view = asyncio.run(talk())
+    (call,) = entries_of(view.snapshot())[1]["calls"]
+    assert call["media"][0]["src"].startswith("data:image/png;base64,")
+    assert "<img src=" in view.static_html()
 
 
 def test_an_answer_that_breaks_off_says_so_and_its_calls_are_not_left_waiting(clock):

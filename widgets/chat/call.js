@@ -4,6 +4,7 @@
 import { detailOf, runningParts } from "../lib/detail.js";
 import { fill, h, setText } from "../lib/dom.js";
 import { duration } from "../lib/format.js";
+import { mediaOf } from "../lib/media.js";
 import { percent } from "../lib/progress.js";
 import { disclosure } from "../lib/rows.js";
 
@@ -50,11 +51,15 @@ export function callCard(place, list, n, first, transcript) {
       drawBody();
       return body;
     },
-    (open) => open && ask(),
+    (open) => {
+      if (open) ask();
+      drawMedia(open);
+    },
   );
   const cards = h("div", { class: "agt-callcards", hidden: true });
   const child = h("div", { class: "agt-child", hidden: true });
-  const el = h("div", { class: "agt-callcard" }, row, cards, child);
+  const media = h("div", { class: "agt-callmedia", hidden: true });
+  const el = h("div", { class: "agt-callcard" }, row, media, cards, child);
   /** @type {Map<string, () => void>} */
   const mounted = new Map();
   /** @type {Drawn<Entry[]> | undefined} */
@@ -70,6 +75,11 @@ export function callCard(place, list, n, first, transcript) {
       ? "Loading…"
       : "The details are in the kernel, which is not connected.";
     fill(details, call.detail ? detailOf(call.detail) : h("div", { class: "agt-empty" }, words));
+  };
+  /** Pictures are seen at once; the open card has a place of its own for them. @param {boolean} open */
+  const drawMedia = (open) => {
+    if (call.media?.length && !media.hasChildNodes()) fill(media, mediaOf(call.media));
+    media.hidden = open || !call.media?.length;
   };
   const drawCards = () => {
     const wanted = call.cards ?? [];
@@ -123,7 +133,8 @@ export function callCard(place, list, n, first, transcript) {
       setText(args, call.args);
       setText(coerced, `${call.changes} coerced`);
       coerced.hidden = call.changes === 0;
-      setText(repair, call.repair ? `repair ${call.repair} of ${call.of}` : "");
+      const left = (call.of ?? 0) - (call.repair ?? 0);
+      setText(repair, left < 0 ? "no repair left" : `repair ${call.repair} of ${call.of}`);
       repair.hidden = !call.repair;
       repair.title = "The model is told what does not fit, and may call again";
       setText(outcome, call.outcome ?? call.line ?? "");
@@ -134,6 +145,7 @@ export function callCard(place, list, n, first, transcript) {
       drawRunning();
       drawCards();
       drawChild();
+      drawMedia(body.isConnected);
       if (!body.isConnected) return;
       if (was && was.status !== call.status && !call.detail) ask();
       else if (call.detail !== was?.detail) drawBody();

@@ -252,6 +252,11 @@ const REASONS = /** @type {Record<string, string>} */ ({
   cancelled: "Stopped",
   model_error: "The model failed",
   denied: "Denied",
+  max_turns: "Too many turns",
+  token_budget: "Tokens spent",
+  time_budget: "Out of time",
+  repairs: "Not repaired",
+  length: "Cut off",
 });
 
 /** How an answer ended, where it did not just end. @returns {Drawn<Entry>} */
@@ -263,7 +268,9 @@ function endEntry() {
       if (el.hasChildNodes()) return;
       const kind =
         next.reason === "finished" ? "ok" : next.reason === "cancelled" ? "cancelled" : "error";
-      const detail = next.reason === "cancelled" || next.reason === "finished" ? "" : next.detail;
+      // What a model failed of stands in its message.
+      const isSaid = ["cancelled", "finished", "model_error"].includes(next.reason ?? "");
+      const detail = isSaid ? "" : next.detail;
       fill(
         el,
         h(

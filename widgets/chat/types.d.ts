@@ -27,6 +27,8 @@ export interface Call {
   /** The list of what a subagent says. */
   child?: number;
   detail?: Detail;
+  media?: MediaPart[];
+  media_note?: string;
   /** When it was received, by the browser's clock. */
   at?: number;
 }
