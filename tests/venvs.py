@@ -16,14 +16,20 @@ SHOW_VIEWS = """
 import hashlib, json
 import agtools_nb
 from agtools_nb import Toolkit
+from agtools_nb import HumanModel, Question, ScriptedModel, ask_user
+from agtools_nb.access import Approval, PolicyEngine
+from agtools_nb.calls import ToolCall
 from agtools_nb.context.state import StateStore
 from agtools_nb.events import Background
 from agtools_nb.views.activity import ActivityView
+from agtools_nb.views.approval import ApprovalView
 from agtools_nb.views.base import DirectScheduler
 from agtools_nb.views.batch import BatchView
 from agtools_nb.views.card import CardView
 from agtools_nb.views.form import FormView
 from agtools_nb.views.inspector import InspectorView
+from agtools_nb.views.policies import PoliciesView
+from agtools_nb.views.question import QuestionView
 from agtools_nb.views.registry import RegistryView
 
 tk = Toolkit()
@@ -34,6 +40,8 @@ def double(x: int) -> int:
     return 2 * x
 
 scheduler = DirectScheduler()
+call = ToolCall("double", {"x": 1}, "c1")
+approval = Approval(call, double, {"x": 1}, ask_user("double"), "to be sure")
 views = {
     "registry": RegistryView(scheduler, lambda: []),
     "card": CardView(scheduler, double),
@@ -41,6 +49,11 @@ views = {
     "batch": BatchView(scheduler, [], None),
     "inspector": InspectorView(scheduler, StateStore(), "state"),
     "activity": ActivityView(scheduler, Background()),
+    "approval": ApprovalView(scheduler, approval, print),
+    "question": QuestionView(scheduler, Question("Which?"), print),
+    "policies": PoliciesView(scheduler, PolicyEngine(), lambda: [double]),
+    "chat": tk.chat(ScriptedModel([])),
+    "human": HumanModel().view,
 }
 digest = lambda text: hashlib.sha256(text.encode()).hexdigest()
 shown = {}
