@@ -152,20 +152,45 @@ def pytest_runtest_makereport(
     return report
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Say what runs in one process where there are several: a file, and all that drives a browser.
+
+    What drives a browser comes first: it waits much, and the rest runs beside it.
+    """
+    items.sort(key=lambda item: not _drives_browser(item))
+    for item in items:
+        group = "browser" if _drives_browser(item) else str(item.path)
+        item.add_marker(pytest.mark.xdist_group(group))
+
+
+def _drives_browser(item: pytest.Item) -> bool:
+    return item.get_closest_marker("browser") is not None
+
+
 @pytest.fixture
 def figure(request: pytest.FixtureRequest) -> Callable[[str, float], None]:
     """Keep a measured figure: ``figure("seconds to a painted form", 0.2)``.
 
     Figures are listed at the end of the run and in the artifacts' ``figures.json``.
     """
-    return request.config.stash.setdefault(_FIGURES, {}).__setitem__
+
+    def keep(name: str, value: float) -> None:
+        # With the test's report it reaches the process that lists them.
+        request.node.user_properties.append((_FIGURE, (name, value)))
+
+    return keep
 
 
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, config: pytest.Config
-) -> None:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """List the figures that tests measured."""
-    figures = config.stash.get(_FIGURES, {})
+    reports = [one for found in terminalreporter.stats.values() for one in found]
+    figures = {
+        value[0]: value[1]
+        for report in reports
+        if getattr(report, "when", None) == "call"
+        for name, value in report.user_properties
+        if name == _FIGURE
+    }
     if not figures:
         return
     terminalreporter.section("figures")
@@ -176,7 +201,7 @@ def pytest_terminal_summary(
     (artifacts / "figures.json").write_text(json.dumps(figures, indent=2) + "\n")
 
 
-_FIGURES = pytest.StashKey[dict[str, float]]()
+_FIGURE = "figure"
 _FAILED = pytest.StashKey[list[bool]]()
 
 

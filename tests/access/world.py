@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
@@ -107,7 +108,9 @@ class Attempts(list[Attempt]):
                 return run
             for value in each:
                 bound = functools.partial(run, value=value)
-                self.append(Attempt(f"{name}: {value!a}", bound, open_too))
+                # Without addresses: each process that runs tests must give them the same names.
+                shown = re.sub(r" at 0x[0-9a-f]+", "", ascii(value))
+                self.append(Attempt(f"{name}: {shown}", bound, open_too))
             return run
 
         return add

@@ -47,7 +47,18 @@ async def said(turn: Any, *messages: Any) -> list[Any]:
             [TextPart("Yes"), CallPart("add", {}, "c")],
         ),
     ],
-    ids=str,
+    ids=[
+        "text",
+        "gaps",
+        "nothing",
+        "pair",
+        "cut off",
+        "call",
+        "several",
+        "two texts",
+        "end",
+        "message",
+    ],
 )
 async def test_a_turn_may_be(turn: Any, parts: list[Any]) -> None:
     assert await said(turn) == parts

@@ -139,7 +139,7 @@ class TestKindsOfCallables:
             (later, "later", 3),
             (on_a_future, "on_a_future", 3),
         ],
-        ids=str,
+        ids=lambda value: None if callable(value) else str(value),
     )
     def test_each(self, function: Any, name: str, right: Any) -> None:
         made = Tool.from_function(function)
