@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks import define_speed, progress_speed, run_speed, store_speed
+from benchmarks import define_speed, progress_speed, run_speed, store_speed, talk_speed
 from benchmarks.table import text
 
 
@@ -19,6 +19,7 @@ def main() -> None:
     rows = [*run_speed.rows(rounds), *define_speed.rows(rounds * 5)]
     rows += progress_speed.rows(rounds)
     rows += store_speed.rows(rounds)
+    rows += talk_speed.rows(rounds)
     rows += run_speed.antigravity_rows(rounds)
     print(text(rows))
 

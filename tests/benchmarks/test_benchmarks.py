@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import define_speed, progress_speed, run_speed, store_speed
+from benchmarks import define_speed, progress_speed, run_speed, store_speed, talk_speed
 from benchmarks.table import Row, text
 
 
@@ -24,6 +24,12 @@ def test_progress_is_measured_too() -> None:
 def test_what_lasts_is_measured_too() -> None:
     rows = store_speed.rows(1)
     assert len(rows) == 11
+    assert all(row.ours > 0 and row.theirs > 0 for row in rows)
+
+
+def test_rules_and_conversations_are_measured_too() -> None:
+    rows = talk_speed.rows(1)
+    assert len(rows) == 3
     assert all(row.ours > 0 and row.theirs > 0 for row in rows)
 
 
