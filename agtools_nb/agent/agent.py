@@ -132,7 +132,7 @@ class Agent:
         surroundings = Surroundings(
             workspace, builtin_options or {}, policies, hooks, approve, answer
         )
-        self._spawning = Spawning(self.subagents, surroundings, lambda: self.model, self._tell)
+        self._spawning = Spawning(self.subagents, surroundings, lambda: self.session)
         self.runner = surroundings.runner(background_of(store), capabilities)
         scope = caller_scope(2)
         own = [one if isinstance(one, Tool) else Tool(one, scope=scope) for one in tools]
@@ -177,9 +177,6 @@ class Agent:
             known = {one.name: one.description for one in self.subagents}
             found.append(start_subagent_tool(self._spawning.start, known))
         return found
-
-    def _tell(self, happening: Happening) -> None:
-        self.session.tell(happening)
 
     # -- talking ------------------------------------------------------------------------------
 

@@ -60,13 +60,17 @@ class Meter:
 
     Attributes:
         usage: Tokens so far.
+        parent: Counts them, too: that of the conversation that started this one.
     """
 
     usage: Usage = NO_USAGE
+    parent: Meter | None = None
 
     def add(self, usage: Usage) -> None:
         """One more request."""
         self.usage += usage
+        if self.parent is not None:
+            self.parent.add(usage)
 
 
 @dataclass(slots=True)

@@ -73,6 +73,8 @@ class Session:
             none does.
         reminder: What a model is told that ends without such a result. Default: text is an
             answer.
+        parent: The conversation that started this one: its tokens are that one's, too, and
+            end with its budget.
 
     Raises:
         UsageError: ``model`` is no model, a bound is out of range, or ``messages`` are none.
@@ -99,16 +101,19 @@ class Session:
         max_repairs: int = 3,
         ending: Ending | None = None,
         reminder: str = "",
+        parent: Session | None = None,
     ) -> None:
         self._ending, self._reminder = ending or _never_ends, reminder
         self.model = _checked_model(model)
         self.system_instructions = system_instructions
+        if parent is not None and token_budget is None:
+            token_budget = parent.tokens_left
         self._budget = Budget(max_turns, token_budget, time_budget, max_repairs)
         self._store = store
         self.background, self.runner = _set_up(self, runner, store)
         begun = imported(messages) if isinstance(messages, (dict, str)) else tuple(messages)
         self._history = History(store.database if store and store.path else None, begun)
-        self._meter = Meter(_usage_of(self._history))
+        self._meter = Meter(_usage_of(self._history), None if parent is None else parent.meter)
         self._turns = Turns(
             lambda: self.runner.access,
             lambda told: self._answering(self._history, told),
@@ -133,8 +138,19 @@ class Session:
 
     @property
     def usage(self) -> Usage:
-        """Tokens of the whole conversation."""
+        """Tokens of the whole conversation, those of its subagents included."""
         return self._meter.usage
+
+    @property
+    def meter(self) -> Meter:
+        """Counts them."""
+        return self._meter
+
+    @property
+    def tokens_left(self) -> int | None:
+        """Tokens until the budget is used up, at least 1; ``None`` if it has no bound."""
+        budget = self._budget.tokens
+        return None if budget is None else max(budget - self.usage.total, 1)
 
     @property
     def is_idle(self) -> bool:

@@ -15,7 +15,6 @@ from agtools_nb.access import (
     ToolRunner,
 )
 from agtools_nb.agent.happenings import Happening, InSubagent, Reply
-from agtools_nb.agent.model import Model
 from agtools_nb.agent.session import Session
 from agtools_nb.agent.subagents import Subagent
 from agtools_nb.builtin import builtin_tools
@@ -75,8 +74,8 @@ class Spawning:
     Args:
         subagents: Those there are.
         surroundings: What they have in common with the agent.
-        model: The model of the agent, as it is by then.
-        tell: Told of what happens in them.
+        parent: The conversation of the agent, once there is one. What happens in them is told
+            there, and their tokens are counted there.
 
     Raises:
         DuplicateToolError: Two tools of a subagent have one name.
@@ -87,13 +86,11 @@ class Spawning:
         self,
         subagents: Iterable[Subagent],
         surroundings: Surroundings,
-        model: Callable[[], Model],
-        tell: Callable[[Happening], None],
+        parent: Callable[[], Session],
     ) -> None:
         self._subagents = {one.name: one for one in subagents}
         self._surroundings = surroundings
-        self._model = model
-        self._tell = tell
+        self._parent = parent
         self._family: tuple[Tool, ...] = ()
         # What is wrong with one shows now, and not in a call.
         self._tools = [
@@ -128,7 +125,7 @@ class Spawning:
         def hear(happening: Happening) -> None:
             if isinstance(happening, Reply):
                 replies.append(happening)
-            self._tell(InSubagent(call_id, subagent.name, happening))
+            self._parent().tell(InSubagent(call_id, subagent.name, happening))
 
         async with self._session(subagent) as session:
             session.watch(hear)
@@ -138,13 +135,14 @@ class Spawning:
         return _report(subagent.name, replies[-1])
 
     def _session(self, subagent: Subagent) -> Session:
-        runner = self._runner(subagent)
+        runner, parent = self._runner(subagent), self._parent()
         session = Session(
-            self._model() if subagent.model is None else subagent.model,
+            parent.model if subagent.model is None else subagent.model,
             runner,
             system_instructions=subagent.system_instructions,
             max_turns=subagent.max_turns,
             ending=ended_by_finish,
+            parent=parent,
         )
         runner.set_context(ToolContext(session, agent_name=subagent.name))
         runner.check((*self._tools, *self._family))

@@ -5,17 +5,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from contextvars import ContextVar
 from typing import Any
 
 from agtools_nb.access import Access
 from agtools_nb.agent.answering import Answering
 from agtools_nb.agent.happenings import Happening, Reply
 from agtools_nb.agent.messages import UserMessage
-from agtools_nb.errors import AgtoolsError
+from agtools_nb.errors import AgtoolsError, UsageError
 from agtools_nb.run.batch import HEARTBEAT_SECONDS
 from agtools_nb.run.words import error_text
 
 Tell = Callable[[Happening], None]
+
+# The conversations whose turns the running code is part of.
+_inside: ContextVar[tuple[Turns, ...]] = ContextVar("inside", default=())
 
 
 class Turns:
@@ -57,7 +61,15 @@ class Turns:
             message: The message.
             follower: Told of what happens in this turn, too.
             within: Entered while the message becomes part of the history.
+
+        Raises:
+            UsageError: It is a call of the turn that is under way that asks for it.
         """
+        if within is None and self in _inside.get():
+            raise UsageError(
+                "a tool cannot wait for an answer of the conversation that waits for the tool; use "
+                "ctx.send(message), which is answered afterwards"
+            )
         heard = _Heard(self._tell, follower)
         task = asyncio.get_running_loop().create_task(self._in_turn(message, heard, within))
         self._open.add(task)
@@ -97,6 +109,7 @@ class Turns:
         try:
             async with self._lock:
                 self._current = asyncio.current_task()
+                _inside.set((*_inside.get(), self))  # tools are run in tasks that inherit it
                 try:
                     await self._turn(message, heard, within)
                 finally:

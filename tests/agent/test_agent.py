@@ -37,6 +37,7 @@ from agtools_nb.agent import (
     Subagent,
     TextPiece,
     Turn,
+    Usage,
     UserMessage,
 )
 
@@ -446,3 +447,17 @@ async def test_a_subagent_without_a_model_has_that_of_its_agent() -> None:
     ]
     async with agent(script, subagents=[Subagent("helper", "Helps.")]) as one:
         assert (await one.chat("Please")).text == "Done."
+
+
+async def test_the_tokens_of_a_subagent_are_those_of_its_agent() -> None:
+    costly = Usage(40, 10)
+    again = ("list_directory", {})
+    child = ScriptedModel(lambda request: Turn(calls=[again], usage=costly))
+    helper = Subagent("helper", "Helps.", model=child)
+    start = ("start_subagent", {"name": "helper", "task": "Go"})
+    script = [Turn(calls=[start], usage=Usage(10, 10)), "never said"]
+    async with agent(script, subagents=[helper], token_budget=100) as one:
+        reply = await one.chat("Go")
+        assert "token_budget" in (reply.results[0].error or "")
+        assert len(child.requests) == 2
+        assert (reply.reason, one.session.usage.total) == ("token_budget", 120)

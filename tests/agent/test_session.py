@@ -512,3 +512,27 @@ async def test_watchers_are_told_until_they_leave_and_cannot_break_it(
     assert "a watcher of the conversation failed" in caplog.text
     assert any(isinstance(one, Added) for one in told)
     assert not any(isinstance(one, (CallAsked, CallProgress)) for one in told)
+
+
+async def test_a_tool_cannot_wait_for_its_own_conversation() -> None:
+    @tool
+    async def again() -> str:
+        """Ask again."""
+        return (await session.chat("Me too")).text
+
+    session = talk([("again", {}), lambda r: r.messages[-1].results[0].error], again)
+    reply = await session.chat("Go")
+    assert "use ctx.send" in reply.text
+    assert session.is_idle
+
+
+async def test_a_tool_may_talk_to_another_conversation() -> None:
+    other = talk(["From the other."])
+
+    @tool
+    async def elsewhere() -> str:
+        """Ask somebody else."""
+        return (await other.chat("You?")).text
+
+    session = talk([("elsewhere", {}), lambda r: r.messages[-1].results[0].result], elsewhere)
+    assert (await session.chat("Go")).text == "From the other."
