@@ -27,7 +27,11 @@ pytestmark = pytest.mark.pythons
 Record = Callable[[str, object], None]
 Outcomes = dict[str, "Future[tuple[Path, int]]"]
 
-ROOMS = ("tests/core", "tests/cases", "tests/context", "tests/events", "tests/builtin")
+ROOMS = (
+    *("tests/core", "tests/cases", "tests/context", "tests/events", "tests/access"),
+    *("tests/builtin", "tests/agent/test_session.py", "tests/agent/test_agent.py"),
+    *("tests/agent/test_messages.py", "tests/agent/test_scripted.py", "tests/agent/test_inbox.py"),
+)
 LOWEST = (3, 11)
 EXAMPLES = "10"
 MOST_SECONDS = 900
