@@ -54,6 +54,11 @@ def test_a_workspace_needs_a_folder(tmp_path: Path, root: Any) -> None:
         ("src/pkg/../main.py", "src/main.py"),
         ("new/file.txt", "new/file.txt"),
         ("link", "src"),
+        ("link/", "src"),
+        ("src/pkg/.", "src/pkg"),
+        ("src/.", "src"),
+        ("new/folder/", "new/folder"),
+        ("a//b", "a/b"),
         ("link/main.py", "src/main.py"),
         ("src/pkg/back/main.py", "src/main.py"),
         ("link/..", "."),
@@ -95,12 +100,20 @@ def test_where_paths_lead(space: Workspace, path: str, found: str) -> None:
         ("https://example.org/x", "bad_path"),
         ("é" * 128, "bad_path"),
         ("a/" * 101, "bad_path"),
+        ("src/main.py/", "not_a_folder"),
+        ("src/main.py//", "not_a_folder"),
+        ("src/main.py/.", "not_a_folder"),
+        ("src/main.py/./", "not_a_folder"),
+        ("src/pkg/../main.py/", "not_a_folder"),
+        ("hop-3/", "not_a_folder"),
+        ("like-a-folder", "not_a_folder"),
         ("\ud800", "bad_path"),
         ("．．", "bad_path"),
         ("x" * 5_000, "bad_path"),
     ],
 )
 def test_what_a_path_cannot_be(space: Workspace, path: str, code: str) -> None:
+    (space.root / "like-a-folder").symlink_to("src/main.py/")
     (space.root / "hop-1").symlink_to("src/main.py")
     for number in range(2, 42):
         (space.root / f"hop-{number}").symlink_to(f"hop-{number - 1}")
@@ -140,6 +153,18 @@ def test_a_written_file_is_new_or_replaced_as_asked(space: Workspace) -> None:
     assert (space.root / "a/b/new.txt").read_bytes() == b"2"
     assert code_of(lambda: space.write("a/b", b"", over=True)) == "is_a_folder"
     assert names_in(space.root / "a/b") == ["new.txt"], "nothing temporary is left"
+
+
+@pytest.mark.parametrize("path", ["new/", "new/.", "deep/new//", "dangling/", "src/main.py/"])
+def test_a_file_is_not_written_where_a_folder_is_meant(space: Workspace, path: str) -> None:
+    (space.root / "dangling").symlink_to("src/made.txt")
+    before = (space.root / "src/main.py").read_bytes()
+    for given in (path, f"{space.root}/{path}"):
+        told = code_of(lambda given=given: space.write(given, b"x", over=True))
+        assert told == ("not_a_folder" if "main" in path else "bad_path")
+    assert names_in(space.root) == ["dangling", "src"]
+    assert names_in(space.root / "src") == ["main.py", "pkg"]
+    assert (space.root / "src/main.py").read_bytes() == before
 
 
 def test_permissions_stay_but_for_rights_that_are_lent(space: Workspace) -> None:

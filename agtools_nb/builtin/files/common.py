@@ -27,7 +27,12 @@ def workspace_of(given: Workspace | str | os.PathLike[str]) -> Workspace:
 
 
 def path_in(workspace: Workspace) -> Callable[[Mapping[str, Any]], Path]:
-    """What says which path a call is about: its ``path`` argument, in the workspace."""
+    """What says which path a call is about: its ``path`` argument, in the workspace.
+
+    One place has many spellings (``a``, ``./a``, ``b/../a``, a link): rules look at the call's
+    ``canonical_path``, which is absolute and leads through no link. On file systems that take
+    ``A`` for ``a`` (macOS, Windows) a name is spelled there as the call spells it.
+    """
 
     def path_of(arguments: Mapping[str, Any]) -> Path:
         return workspace.resolve(arguments["path"])

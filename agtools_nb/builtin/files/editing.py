@@ -31,6 +31,14 @@ _NEAR_LINES = 8
 def edit_file_tool(workspace: Workspace | str | os.PathLike[str] = ".") -> Tool:
     """Make the ``edit_file`` tool. It is guarded: a runner takes it with policies only.
 
+    A rule about files looks at the call's ``canonical_path``, not at what was written as
+    ``path``, of which there are many spellings::
+
+        def is_secret(call: ToolCall) -> bool:
+            return str(call.canonical_path).endswith(".env")
+
+        deny("edit_file", when=is_secret)
+
     Args:
         workspace: The workspace, or its folder. Default: the working directory.
 

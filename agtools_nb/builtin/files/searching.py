@@ -43,6 +43,15 @@ MAX_TEXT = 60_000
 def search_directory_tool(workspace: Workspace | str | os.PathLike[str] = ".") -> Tool:
     """Make the ``search_directory`` tool.
 
+    It shows lines of every text file below its ``path``, whatever rules say about
+    ``view_file``: the call's ``canonical_path`` is the folder. Who keeps files from a model
+    denies the search as well, or where it could meet them::
+
+        deny("search_directory")
+        deny("search_directory", when=lambda args: args["include"] not in ("*.py", "*.md"))
+
+    A ``.gitignore`` keeps nothing secret: a call may look at what it leaves out.
+
     Args:
         workspace: The workspace, or its folder. Default: the working directory.
 

@@ -28,6 +28,16 @@ MAX_IMAGE = 10_000_000
 def view_file_tool(workspace: Workspace | str | os.PathLike[str] = ".") -> Tool:
     """Make the ``view_file`` tool.
 
+    A rule about files looks at the call's ``canonical_path``, not at what was written as
+    ``path``, of which there are many spellings::
+
+        def is_secret(call: ToolCall) -> bool:
+            return str(call.canonical_path).endswith(".env")
+
+        deny("view_file", when=is_secret)
+
+    ``search_directory`` shows lines of the same files: it needs a rule of its own.
+
     Args:
         workspace: The workspace, or its folder. Default: the working directory.
 

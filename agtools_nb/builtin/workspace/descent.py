@@ -38,6 +38,7 @@ class Place:
         parts: The names from the workspace to it, without links.
         status: What is there; ``None`` if nothing is.
         missing: Names of folders that are not there yet, from ``folder`` on.
+        ends_as_folder: Whether nothing is there, and the path ends like that of a folder.
     """
 
     folder: Folder
@@ -45,6 +46,7 @@ class Place:
     parts: tuple[str, ...]
     status: os.stat_result | None
     missing: tuple[str, ...] = ()
+    ends_as_folder: bool = False
 
     @property
     def shown(self) -> str:
@@ -117,24 +119,42 @@ def _follow(way: _Way, todo: deque[str], roots: tuple[str, ...], new: bool) -> P
         if part == "..":
             way.back()
             continue
+        if part == ".":  # the path, or a link's, ended like that of a folder: this is one
+            continue
         here = way.open[-1]
         try:
             status = here.lstat(part)
         except FileNotFoundError:
             if not new or ".." in todo:
                 raise _not_found(way, part) from None
-            *missing, name = [part, *todo]
-            return Place(here, name, (*way.names, part, *todo), None, tuple(missing))
+            return _nothing(way, [part, *todo])
         if stat.S_ISLNK(status.st_mode):
             todo.extendleft(reversed(_link_parts(way, here.read_link(part), roots)))
         elif stat.S_ISDIR(status.st_mode):
             way.open.append(here.folder(part))
             way.names.append(part)
+        elif todo and set(todo) == {"."}:
+            raise _ends_as_folder(way.path)
         elif todo:
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
         else:
             return Place(here, part, (*way.names, part), status)
     return Place(way.open[-1], "", tuple(way.names), way.open[-1].own_stat())
+
+
+def _nothing(way: _Way, names: list[str]) -> Place:
+    """Where something can be made."""
+    *missing, name = [name for name in names if name != "."]
+    parts = (*way.names, *missing, name)
+    return Place(way.open[-1], name, parts, None, tuple(missing), names[-1] == ".")
+
+
+def _ends_as_folder(path: str) -> ToolError:
+    return fault_of(
+        "not_a_folder",
+        f"{quoted(path)} ends like the path of a folder, and a file is there.",
+        "The path of a file ends with its name.",
+    )
 
 
 def _not_found(way: _Way, part: str) -> ToolError:

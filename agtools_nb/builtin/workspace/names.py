@@ -26,6 +26,9 @@ _SLASHES = "/\\"
 def parts_of(path: str, roots: tuple[str, ...]) -> list[str]:
     """The names in a path, from the workspace on; ``".."`` may be among them.
 
+    A path that ends like a folder's (``a/``, ``a/.``) has ``"."`` as its last one: dropped, it
+    would be another spelling of a file's path.
+
     Args:
         path: Relative to the workspace, or absolute and below one of ``roots``.
         roots: The workspace's own paths, absolute and with ``/``.
@@ -43,7 +46,7 @@ def parts_of(path: str, roots: tuple[str, ...]) -> list[str]:
         raise unusable(path, f"it has {len(parts)} names, and at most {MAX_DEPTH} are read")
     for part in parts:
         _check_part(path, part)
-    return parts
+    return [*parts, "."] if parts and path.endswith(("/", "/.")) else parts
 
 
 def _below(path: str, roots: tuple[str, ...]) -> list[str]:
@@ -51,7 +54,10 @@ def _below(path: str, roots: tuple[str, ...]) -> list[str]:
     for root in roots:
         start = [part for part in root.split("/") if part]
         if names[: len(start)] == start:
-            return parts_of("/".join(names[len(start) :]) or ".", roots)
+            end = "/" if path.endswith(("/", "/.")) else ""
+            return parts_of(
+                "/".join(names[len(start) :]) + end if names[len(start) :] else ".", roots
+            )
     raise outside(path)
 
 

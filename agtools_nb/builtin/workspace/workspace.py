@@ -11,7 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from agtools_nb.builtin.workspace.descent import Place, descend
-from agtools_nb.builtin.workspace.faults import fault_of, is_a_folder, quoted, swapped, telling
+from agtools_nb.builtin.workspace.faults import (
+    fault_of,
+    is_a_folder,
+    quoted,
+    swapped,
+    telling,
+    unusable,
+)
 from agtools_nb.builtin.workspace.folders import Folder, kind_of, open_root
 from agtools_nb.builtin.workspace.names import absolute_text, check_new
 from agtools_nb.builtin.workspace.reading import read_file
@@ -168,6 +175,8 @@ class Workspace:
             if place.is_folder:
                 raise is_a_folder(path)
             check_writable(path, place)
+            if place.ends_as_folder:
+                raise unusable(path, "it ends like that of a folder", "End it with a file's name.")
             if place.status is None:
                 if over not in (True, False):
                     raise swapped(path)
