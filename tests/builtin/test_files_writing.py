@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from builtin.file_tools import call, done, refused, run_all, runner_of
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from agtools_nb import ToolResult
 from agtools_nb.builtin.files import common, creating, editing
 from agtools_nb.builtin.files.decoding import text_of
 
@@ -164,6 +167,30 @@ def test_edits_of_one_batch_follow_each_other(root: Path) -> None:
     results = run_all(runner_of(root), steps)
     assert [result.error for result in results] == [None] * 20
     assert (root / "n.txt").read_text() == "n=20"
+
+
+def test_no_edit_is_lost_where_two_have_one_folder(root: Path) -> None:
+    """A conversation and the one that it started: other runners, other workspaces."""
+    (root / "n.txt").write_text("".join(f"line{number}\n" for number in range(40)))
+
+    def edits(start: int) -> list[tuple[str, dict[str, Any]]]:
+        return [
+            (
+                "edit_file",
+                {"path": "n.txt", "old_text": f"line{n}\n", "new_text": f"LINE{n}\n"},
+            )
+            for n in range(start, start + 20)
+        ]
+
+    async def main() -> list[ToolResult]:
+        runners = runner_of(root), runner_of(root)
+        found = await asyncio.gather(
+            *(one.process_tool_calls(edits(20 * i)) for i, one in enumerate(runners))
+        )
+        return [result for results in found for result in results]
+
+    assert [result.error for result in asyncio.run(main())] == [None] * 40
+    assert (root / "n.txt").read_text().count("LINE") == 40
 
 
 def test_a_file_made_and_edited_in_one_batch(root: Path) -> None:

@@ -7,7 +7,10 @@ import gc
 import os
 import pickle
 import stat
+import subprocess
+import sys
 import threading
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -17,7 +20,7 @@ from typing import Any
 import pytest
 
 from agtools_nb import ToolError, UsageError, Workspace
-from agtools_nb.builtin.workspace import folders
+from agtools_nb.builtin.workspace import folders, taking_turns
 
 
 @pytest.fixture
@@ -320,12 +323,92 @@ def test_readers_see_the_old_content_or_the_new(space: Workspace) -> None:
 
 
 def test_a_file_that_was_changed_since_it_was_read_is_not_written_over(space: Workspace) -> None:
-    status = space.read("src/main.py", 100).status
+    read = space.read("src/main.py", 100)
     (space.root / "src/main.py").write_text("someone else")
-    assert code_of(lambda: space.write("src/main.py", b"x", over=status)) == "changed_meanwhile"
+    assert code_of(lambda: space.write("src/main.py", b"x", over=read)) == "changed_meanwhile"
     (space.root / "src/main.py").unlink()
-    assert code_of(lambda: space.write("src/main.py", b"x", over=status)) == "changed_meanwhile"
+    assert code_of(lambda: space.write("src/main.py", b"x", over=read)) == "changed_meanwhile"
     assert names_in(space.root / "src") == ["pkg"]
+
+
+def test_a_file_of_the_same_times_and_size_is_another_one(space: Workspace) -> None:
+    """Two changes within one tick of the clock look the same from outside."""
+    path = space.root / "src/main.py"
+    read = space.read("src/main.py", 100)
+    path.write_text("PRINT()\n")
+    os.utime(path, ns=(read.status.st_atime_ns, read.status.st_mtime_ns))
+    assert code_of(lambda: space.write("src/main.py", b"x", over=read)) == "changed_meanwhile"
+    assert path.read_text() == "PRINT()\n"
+
+
+def test_no_change_is_lost_between_threads_and_workspaces(space: Workspace) -> None:
+    """Who read an old state is told so, also where workspaces lie in each other."""
+    path = space.root / "src/n.txt"
+    path.write_text("")
+    ready = threading.Barrier(8)
+    told: set[str] = set()
+
+    def add(workspace: Workspace, name: str, mark: str) -> None:
+        ready.wait()
+        for _ in range(25):
+            while True:
+                read = workspace.read(name, 10_000)
+                try:
+                    workspace.write(name, read.data + mark.encode(), over=read)
+                    break
+                except ToolError as error:
+                    told.add(error.code)
+
+    inner = Workspace(space.root / "src")
+    threads = [
+        threading.Thread(target=add, args=given)
+        for mark in "abcd"
+        for given in ((space, "src/n.txt", mark), (inner, "n.txt", mark))
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert told <= {"changed_meanwhile"}
+    assert Counter(path.read_text()) == dict.fromkeys("abcd", 50)
+
+
+HELD = """
+import fcntl, os, sys, time
+fd = os.open(sys.argv[1], os.O_RDONLY)
+fcntl.flock(fd, fcntl.LOCK_EX)
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_write_waits_for_another_process_but_not_for_ever(
+    space: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = [sys.executable, "-c", HELD, str(space.root / "src")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdin is not None
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"held\n"
+        monkeypatch.setattr(taking_turns, "LOCK_SECONDS", 0.1)
+        space.write("src/main.py", b"1", over=True)
+        monkeypatch.setattr(taking_turns, "LOCK_SECONDS", 60.0)
+        writer = threading.Thread(
+            target=space.write, args=("src/main.py", b"2"), kwargs={"over": True}
+        )
+        writer.start()
+        writer.join(0.2)
+        assert writer.is_alive(), "it waits"
+        assert (space.root / "src/main.py").read_bytes() == b"1"
+        other.stdin.close()
+        writer.join(30)
+    assert (space.root / "src/main.py").read_bytes() == b"2"
+
+
+def test_workspaces_of_one_folder_have_one_turn(space: Workspace) -> None:
+    (space.root / "again").symlink_to(".")
+    assert Workspace(space.root / "again").turn is space.turn
+    assert Workspace(space.root / "src").turn is not space.turn
 
 
 def test_descriptors_are_given_back(tmp_path: Path) -> None:

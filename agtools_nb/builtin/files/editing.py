@@ -84,7 +84,7 @@ def edit_file_tool(workspace: Workspace | str | os.PathLike[str] = ".") -> Tool:
                 f"The file would have {size_text(len(data))}; at most {size_text(MAX_FILE)} "
                 "are written.",
             )
-        shown = space.write(path, data, over=contents.status)
+        shown = space.write(path, data, over=contents)
         return {"path": shown, "replaced": len(spans), "text": _after(data, text, spans, new)}
 
     tool = Tool(

@@ -1,8 +1,9 @@
 """``Workspace``: a folder, and ways to read and write in it that cannot lead out of it."""
 
 from agtools_nb.builtin.workspace.faults import fault_of, outside
+from agtools_nb.builtin.workspace.reading import Contents
 from agtools_nb.builtin.workspace.text import shown_name
 from agtools_nb.builtin.workspace.walking import Found, Walk
-from agtools_nb.builtin.workspace.workspace import Contents, Entry, Workspace
+from agtools_nb.builtin.workspace.workspace import Entry, Workspace
 
 __all__ = ["Contents", "Entry", "Found", "Walk", "Workspace", "fault_of", "outside", "shown_name"]

@@ -69,6 +69,11 @@ class Folder:
         """What the folder itself is."""
         return os.fstat(self._fd)
 
+    @property
+    def fd(self) -> int | None:
+        """Its descriptor, which stays its own; ``None`` where it has none."""
+        return self._fd
+
     def twin(self) -> Self:
         """The same folder once more, to be closed by itself."""
         return type(self)(os.dup(self._fd))
@@ -231,6 +236,11 @@ class PathFolder(Folder):
     @override
     def own_stat(self) -> os.stat_result:
         return self._path.lstat()
+
+    @property
+    @override
+    def fd(self) -> int | None:
+        return None
 
     @override
     def twin(self) -> Self:

@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 
 from agtools_nb.builtin.workspace.faults import fault_of, quoted, telling
 from agtools_nb.builtin.workspace.folders import Folder, NotRegularError
 from agtools_nb.errors import ToolError
 from agtools_nb.media import size_text
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """A file that was read.
+
+    Attributes:
+        path: Its path, relative to the workspace, without links.
+        data: Its bytes.
+        status: What it was when it was read.
+    """
+
+    path: str
+    data: bytes
+    status: os.stat_result
 
 
 def read_file(folder: Folder, name: str, path: str, most: int) -> tuple[bytes, os.stat_result]:

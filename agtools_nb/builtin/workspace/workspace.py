@@ -21,27 +21,13 @@ from agtools_nb.builtin.workspace.faults import (
 )
 from agtools_nb.builtin.workspace.folders import Folder, kind_of, open_root
 from agtools_nb.builtin.workspace.names import absolute_text, check_new
-from agtools_nb.builtin.workspace.reading import read_file
+from agtools_nb.builtin.workspace.reading import Contents, read_file
+from agtools_nb.builtin.workspace.taking_turns import turn_in
 from agtools_nb.builtin.workspace.walking import MAX_NAMES
 from agtools_nb.builtin.workspace.writing import check_writable, write_new, write_over
 from agtools_nb.define.stateful import Turn
 from agtools_nb.errors import UsageError
 from agtools_nb.jsonable import brief_repr
-
-
-@dataclass(frozen=True, slots=True)
-class Contents:
-    """A file that was read.
-
-    Attributes:
-        path: Its path, relative to the workspace, without links.
-        data: Its bytes.
-        status: What it was when it was read.
-    """
-
-    path: str
-    data: bytes
-    status: os.stat_result
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +65,7 @@ class Workspace:
     Attributes:
         root: Its real path, without links.
         turn: What tools that write hold while they do, so that the calls of a batch follow
-            each other in order.
+            each other in order. Workspaces of one folder have one.
 
     Raises:
         UsageError: There is no such folder, or it cannot be read.
@@ -95,7 +81,7 @@ class Workspace:
                 f"{error}. Make it first, or give another one."
             ) from error
         self._roots = (absolute_text(self.root), absolute_text(root))
-        self.turn = Turn()
+        self.turn: Turn = turn_in(self._folder.own_stat())
         weakref.finalize(self, self._folder.close)
 
     def __repr__(self) -> str:
@@ -156,14 +142,19 @@ class Workspace:
             entries = [entry for name in names if (entry := _entry(place.folder, name))]
             return place.shown, sorted(entries, key=lambda entry: entry.kind != "folder")
 
-    def write(self, path: str, data: bytes, *, over: os.stat_result | bool = False) -> str:
+    def write(self, path: str, data: bytes, *, over: Contents | bool = False) -> str:
         """Write a whole file, atomically. Folders that are missing are made.
+
+        What became of a file since it was read is looked at right before it is replaced, and
+        no other workspace, of this process or (where the system has locks on folders) of
+        another one, writes in between. A program that asks nobody still could, within some
+        microseconds.
 
         Args:
             path: As a model wrote it.
             data: The new content.
-            over: Whether to write over a file that is there; or what it was when it was
-                read, if it must be unchanged since. Default: there must be none.
+            over: Whether to write over a file that is there; or what was read of it, if it
+                must be unchanged since. Default: there must be none.
 
         Returns:
             Its path, relative to the workspace.

@@ -10,6 +10,8 @@ from contextlib import contextmanager, suppress
 from agtools_nb.builtin.workspace.descent import Place
 from agtools_nb.builtin.workspace.faults import fault_of, quoted, swapped
 from agtools_nb.builtin.workspace.folders import Folder, kind_of
+from agtools_nb.builtin.workspace.reading import Contents, read_file
+from agtools_nb.builtin.workspace.taking_turns import alone
 
 
 def check_writable(path: str, place: Place) -> None:
@@ -46,14 +48,14 @@ def write_new(place: Place, data: bytes) -> None:
             raise
 
 
-def write_over(path: str, place: Place, data: bytes, over: os.stat_result | bool) -> None:
+def write_over(path: str, place: Place, data: bytes, over: Contents | bool) -> None:
     """Write in the place of a file that is there.
 
     Args:
         path: As a model wrote it.
         place: Where it is.
         data: The new content.
-        over: Whether that may be; or what the file was when it was read.
+        over: Whether that may be; or what was read of it.
 
     Raises:
         ToolError: It may not be, or the file was changed since.
@@ -65,20 +67,34 @@ def write_over(path: str, place: Place, data: bytes, over: os.stat_result | bool
             f"{quoted(path)} is there already; it was not changed.",
             "edit_file changes a part of it; create_file with overwrite=true replaces all of it.",
         )
-    known = place.status if over is True else over
-    assert isinstance(known, os.stat_result)
+    known = place.status if over is True else over.status
+    assert known is not None
     # Not the bits that would lend new content the rights of the file's owner.
     temporary = place.folder.write_beside(place.name, data, known.st_mode & 0o777)
     try:
-        if not _is_unchanged(known, place.folder.lstat(place.name)):
-            raise swapped(path)
-        place.folder.replace(temporary, place.name)
+        with alone(place.folder.fd):
+            if over is not True and not _is_as_read(path, place, over):
+                raise swapped(path)
+            if over is True and not _is_same(known, place.folder.lstat(place.name)):
+                raise swapped(path)
+            place.folder.replace(temporary, place.name)
     except BaseException:
         place.folder.remove(temporary)
         raise
 
 
-def _is_unchanged(before: os.stat_result, now: os.stat_result) -> bool:
+def _is_as_read(path: str, place: Place, read: Contents) -> bool:
+    """Whether a file is the same one with the same content.
+
+    Its times do not tell: a clock ticks a few hundred times a second, and the number of a
+    file that is gone is soon that of another one.
+    """
+    if not _is_same(read.status, place.folder.lstat(place.name)):
+        return False
+    return read_file(place.folder, place.name, path, len(read.data) + 1)[0] == read.data
+
+
+def _is_same(before: os.stat_result, now: os.stat_result) -> bool:
     return (before.st_dev, before.st_ino, before.st_size, before.st_mtime_ns) == (
         now.st_dev,
         now.st_ino,
