@@ -71,7 +71,7 @@ class PolicyEngine:
                     f"the rule {policy.label} asks a person, and there is nobody to be asked: give "
                     "ToolRunner(approve=...), a function that is given an Approval and returns "
                     f"True or False, or {policy.label.partition('(')[0]} a handler of its own; a "
-                    "Toolkit in a notebook shows a card"
+                    "Toolkit in a notebook shows a card, also for others: approve=tk.approve"
                 )
 
     def handler_of(self, policy: Policy) -> ApprovalHandler | None:

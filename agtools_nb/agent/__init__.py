@@ -10,6 +10,7 @@ from agtools_nb.agent.happenings import (
     Happening,
     InSubagent,
     Reply,
+    SubagentStarted,
     TextPiece,
 )
 from agtools_nb.agent.messages import Message, ModelMessage, ResultsMessage, Usage, UserMessage
@@ -51,6 +52,7 @@ __all__ = [
     "ScriptedModel",
     "Session",
     "Subagent",
+    "SubagentStarted",
     "TextPart",
     "TextPiece",
     "Turn",

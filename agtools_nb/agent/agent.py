@@ -79,8 +79,9 @@ class Agent:
         builtin_options: What ``builtin_tools`` takes besides: ``search=``, ``image=``, ``shell=``.
         name: What people call it. Default ``"agent"``.
         store: Where conversation, state and artifacts last. Default: in memory.
-        approve: Who is asked where ``ask_user`` names nobody.
-        answer: Who answers what tools ask a person.
+        approve: Who is asked where ``ask_user`` names nobody. In a notebook ``tk.approve`` of a
+            toolkit asks by cards, which stand in the agent's ``Chat``.
+        answer: Who answers what tools ask a person. In a notebook ``tk.answer``, the same way.
         max_turns: Most answers of the model to one message. Default 20.
         token_budget: Most tokens of the whole conversation. Default: no bound.
         time_budget: Longest time for one message, in seconds. Default: no bound.

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from agtools_nb.agent.budget import Reason
 from agtools_nb.agent.messages import NO_USAGE, Message, Usage
 from agtools_nb.agent.model import RawPart
 from agtools_nb.calls import ToolCall, ToolResult
 from agtools_nb.context import Progress
+
+if TYPE_CHECKING:
+    from agtools_nb.agent.session import Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +114,21 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
+class SubagentStarted:
+    """A subagent is about to begin its task.
+
+    Attributes:
+        call_id: Id of the call that started it.
+        name: The subagent.
+        session: Its conversation, to be watched; closed once the task is done.
+    """
+
+    call_id: str | None
+    name: str
+    session: Session
+
+
+@dataclass(frozen=True, slots=True)
 class InSubagent:
     """Something happened in the conversation of a subagent.
 
@@ -125,5 +144,13 @@ class InSubagent:
 
 
 Happening = (
-    TextPiece | CallAsked | CallStarted | CallProgress | CallAnswered | Added | InSubagent | Reply
+    TextPiece
+    | CallAsked
+    | CallStarted
+    | CallProgress
+    | CallAnswered
+    | Added
+    | SubagentStarted
+    | InSubagent
+    | Reply
 )

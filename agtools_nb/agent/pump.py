@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import weakref
 from collections.abc import Awaitable, Callable
 
 from agtools_nb.errors import StoreError, UsageError
@@ -15,9 +16,14 @@ MOST_AT_ONCE = 64
 
 _log = logging.getLogger("agtools_nb")
 
+# An event is answered once; of two conversations that take, each would see half of them.
+_feeding: weakref.WeakKeyDictionary[Inbox, weakref.ref[Pump]] = weakref.WeakKeyDictionary()
+
 
 class Pump:
     """Takes events out of an inbox as they come and has them answered.
+
+    One pump takes from an inbox: the one that was started last.
 
     Args:
         inbox: Where they come from.
@@ -41,9 +47,21 @@ class Pump:
         return not self._at_work and not (self.is_running and self._inbox.has_waiting)
 
     def start(self) -> None:
-        """Begin. Twice does no harm."""
+        """Begin, in the place of any other pump. Twice does no harm."""
+        known = _feeding.get(self._inbox)
+        before = None if known is None else known()
+        if before is not None and before is not self:
+            before.pause()
         if not self.is_running:
             self._task = asyncio.get_running_loop().create_task(self._run())
+        _feeding[self._inbox] = weakref.ref(self)
+
+    def pause(self) -> None:
+        """Take no more; what was taken is still answered."""
+        if self._task is not None:
+            task, self._task = self._task, None
+            if not task.get_loop().is_closed():
+                task.cancel()
 
     async def stop(self) -> None:
         """End, and stop what is being answered; it comes again. Twice does no harm."""

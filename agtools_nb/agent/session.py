@@ -75,6 +75,8 @@ class Session:
             answer.
         parent: The conversation that started this one: its tokens are that one's, too, and
             end with its budget.
+        is_guest: Whether the runner goes on without the conversation, as a notebook's toolkit
+            does: :meth:`close` then leaves the runner and what runs beside it as they are.
 
     Raises:
         UsageError: ``model`` is no model, a bound is out of range, or ``messages`` are none.
@@ -102,8 +104,11 @@ class Session:
         ending: Ending | None = None,
         reminder: str = "",
         parent: Session | None = None,
+        is_guest: bool = False,
     ) -> None:
         self._ending, self._reminder = ending or _never_ends, reminder
+        self._is_guest = is_guest
+        self._heir: Session | None = None
         self.model = _checked_model(model)
         self.system_instructions = system_instructions
         if parent is not None and token_budget is None:
@@ -269,6 +274,16 @@ class Session:
             messages = self._history.until(message_id, included=included)
         return self._child(messages)
 
+    def hand_over(self, heir: Session | None) -> None:
+        """Have what arrives in the inbox answered in another conversation, such as a fork.
+
+        What belongs to a call of this one, and to none of the other, is answered here.
+
+        Args:
+            heir: The other conversation; ``None``: this one again.
+        """
+        self._heir = None if heir is self else heir
+
     def _child(self, messages: tuple[Message, ...]) -> Session:
         budget = self._budget
         child = Session(
@@ -306,6 +321,8 @@ class Session:
     def start(self) -> None:
         """Let the inbox feed the conversation from now on. Twice does no harm.
 
+        A conversation that the same inbox has fed until now is paused.
+
         Raises:
             UsageError: It is closed.
             RuntimeError: No event loop runs here.
@@ -313,13 +330,18 @@ class Session:
         self._check_open()
         self._pump.start()
 
+    def pause(self) -> None:
+        """Take no more out of the inbox, until :meth:`start`; what was taken is still answered."""
+        self._pump.pause()
+
     async def close(self) -> None:
         """Stop what is being answered and all that runs beside it. Twice does no harm."""
         self._is_closed = True
         await self._pump.stop()
         await self._turns.cancel_all()
-        await self.background.close()
-        await self.runner.close()
+        if not self._is_guest:
+            await self.background.close()
+            await self.runner.close()
 
     def __repr__(self) -> str:
         state = "closed" if self._is_closed else "idle" if self.is_idle else "busy"
@@ -336,14 +358,21 @@ class Session:
     async def _answer_event(self, event: Event) -> None:
         """Answer what came in: in the history, or in a thread that is forgotten afterwards."""
         message = UserMessage.of_event(event)
-        inbox = self.background.inbox
+        inbox, one = self.background.inbox, self._who_answers(event)
         if event.kind == "event" and not event.associative:
-            history = History(None, self.messages)
-            reply = await self._answering(history, _unheard).answer(message)
+            history = History(None, one.messages)
+            reply = await one._answering(history, _unheard).answer(message)
             inbox.settle(event)
-            self._threads.append(Thread(event, reply))
+            one._threads.append(Thread(event, reply))
         else:
-            await self._turns.wait(self._turns.start(message, None, inbox.handling(event)))
+            await one._turns.wait(one._turns.start(message, None, inbox.handling(event)))
+
+    def _who_answers(self, event: Event) -> Session:
+        heir = self._heir
+        if heir is None or heir._is_closed:
+            return self
+        is_ours = event.call_id in self._history.call_ids
+        return self if is_ours and event.call_id not in heir._history.call_ids else heir
 
     def _answering(self, history: History, tell: Callable[[Happening], None]) -> Answering:
         return Answering(

@@ -14,7 +14,7 @@ from agtools_nb.access import (
     Policies,
     ToolRunner,
 )
-from agtools_nb.agent.happenings import Happening, InSubagent, Reply
+from agtools_nb.agent.happenings import Happening, InSubagent, Reply, SubagentStarted
 from agtools_nb.agent.session import Session
 from agtools_nb.agent.subagents import Subagent
 from agtools_nb.builtin import builtin_tools
@@ -129,6 +129,7 @@ class Spawning:
 
         async with self._session(subagent) as session:
             session.watch(hear)
+            self._parent().tell(SubagentStarted(call_id, subagent.name, session))
             await session.chat(task.task)
             # What it dispatched comes back to it, and it may have more to say then.
             await session.wait_for_idle()

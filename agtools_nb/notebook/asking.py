@@ -72,12 +72,14 @@ class Place:
         calls: Told of what waits; ``None`` if nobody needs to know.
         is_blocking: Whether the cell blocks, so that no answer could come in.
         is_awaited: Whether a cell waits for the run.
+        is_elsewhere: Whether cards are shown in the running cell, too: the host may be far off.
     """
 
     host: HostView | None = None
     calls: BatchAsked | None = None
     is_blocking: bool = False
     is_awaited: bool = False
+    is_elsewhere: bool = False
 
 
 _place: ContextVar[Place | None] = ContextVar("agtools_nb_place", default=None)
@@ -91,6 +93,24 @@ def asking_in(place: Place) -> Iterator[None]:
         yield
     finally:
         _place.reset(before)
+
+
+Finder = Callable[[str | None], Place | None]
+_finders: list[Finder] = []
+
+
+def look_for_places(finder: Finder) -> None:
+    """Have ``finder(call_id)`` asked where a call asks that nobody has given a place."""
+    _finders.append(finder)
+
+
+def _place_for(call_id: str | None) -> Place:
+    """Where a call asks."""
+    given = _place.get()
+    if given is not None:
+        return given
+    found = (finder(call_id) for finder in _finders)
+    return next((place for place in found if place is not None), Place())
 
 
 class Asking:
@@ -121,7 +141,7 @@ class Asking:
         Raises:
             ToolError: There is nobody who could be asked, or nobody answered in time.
         """
-        place = _place.get() or Place()
+        place = _place_for(approval.call.id)
         who = f"the rule {approval.policy.label} asks a person, and nobody"
         if (why := _nobody(place, "approve=")) is not None:
             raise ToolError("nobody_to_ask", f"{who} can be asked: {why}", category="access")
@@ -145,7 +165,7 @@ class Asking:
         Raises:
             ToolError: There is nobody who could answer, or nobody did in time.
         """
-        place = _place.get() or Place()
+        place = _place_for(question.call_id)
         if (why := _nobody(place, "answer=")) is not None:
             text = f"The question was not put, and nobody can be asked: {why}."
             raise ToolError("nobody_to_ask", text, category="access", hint=_GO_ON)
@@ -204,9 +224,9 @@ class Asking:
         self._waiting.append((card, place))
         if place.calls is not None:
             place.calls.asks(call_id, True)
-        if place.host is None:
+        if place.host is None or place.is_elsewhere:
             LiveOutput(card).show()
-        else:
+        if place.host is not None:
             host = place.host
             self._loop.soon(lambda: host.show_card(card))
         self._changed()

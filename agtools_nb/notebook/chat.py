@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
+import weakref
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -14,7 +16,7 @@ from agtools_nb.calls import ToolCall, ToolResult
 from agtools_nb.errors import UsageError
 from agtools_nb.jsonable import brief_repr
 from agtools_nb.notebook import display
-from agtools_nb.notebook.asking import BatchAsked, Place, asking_in
+from agtools_nb.notebook.asking import BatchAsked, Place, asking_in, look_for_places
 from agtools_nb.notebook.cells import running_cell
 from agtools_nb.notebook.kernel_loop import KernelLoop
 from agtools_nb.notebook.live_output import show_view, update_outputs_of
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
 
 TWIN_SECONDS = 0.2
 """After a reply the view takes it in first, then its saved twin is written."""
+
+
+_chats: weakref.WeakSet[Chat] = weakref.WeakSet()
 
 
 class Counting(Protocol):
@@ -48,15 +53,23 @@ class Chat(ChatView):
         chat                               # the last line of a cell: type into it
         reply = await chat.say("Will it rain in Oslo?")    # or from a cell
 
-    It follows the session, whoever talks to it. A person can stop an answer, and say something
-    else in place of an earlier message; the conversation then goes on in a fork of the session,
-    with a copy of the state, and :attr:`session` is that fork.
+    It follows the session, whoever talks to it, subagents included. A person can stop an answer,
+    and say something else in place of an earlier message; the conversation then goes on in a fork
+    of the session, with a copy of the state, and :attr:`session` is that fork. What arrives in
+    the inbox is answered in the conversation that is shown.
+
+    Calls that ask a person do so in their own cards. A toolkit does it by itself; an agent is
+    told so when it is made::
+
+        agent = Agent(tools, model, policies=[ask_user("*")], approve=tk.approve, answer=tk.answer)
 
     Args:
         session: The conversation, or an agent that has one.
         title: What stands above it. Default: the model's name.
         provider: In whose form a turn's request is shown if the model does not tell.
         counting: Told of the calls of all its sessions.
+        feed: Whether the session is started, so that its inbox feeds it: at once, or, where no
+            event loop runs yet, when something is said. Default: it is left as it is.
 
     Raises:
         UsageError: It is no session, or there is no such provider.
@@ -69,6 +82,7 @@ class Chat(ChatView):
         title: str = "",
         provider: ChatProvider = "openai",
         counting: Callable[[], Counting] | None = None,
+        feed: bool = False,
     ) -> None:
         found = session if isinstance(session, Session) else getattr(session, "session", None)
         if not isinstance(found, Session):
@@ -78,7 +92,11 @@ class Chat(ChatView):
         self._counting = counting
         self._counters: dict[str, Counting] = {}
         self._shown_in: str | None = None
+        self._unfed: list[Session] = []
         super().__init__(self._loop, found, title=title, provider=provider)
+        _chats.add(self)
+        if feed:
+            self._feed(found)
 
     async def say(self, text: str) -> Reply:
         """Say something in the conversation that is shown, and wait for the reply.
@@ -91,8 +109,45 @@ class Chat(ChatView):
         awaited = in_cell()
         if awaited and self._shown_in is None:
             self._ipython_display_()
+        self._feed()
         with asking_in(Place(self, _ChatAsked(self), is_awaited=awaited)):
             return await super().say(text)
+
+    def resend(self, message_id: str) -> Session:
+        """Go back to before a message, in a fork that is shown from now on, and return it.
+
+        Its own inbox feeds it. What arrives in the inbox of the session that was given is
+        answered in what is shown, unless it belongs to a call of that session only.
+
+        Args:
+            message_id: Id of one of the session's messages.
+
+        Raises:
+            UsageError: There is no such message in what is shown.
+        """
+        fork = super().resend(message_id)
+        self._feed(fork)
+        return fork
+
+    def shown_changed(self) -> None:
+        """Another branch is shown: what arrives for nobody in particular is answered there."""
+        first = self.sessions[0]
+        first.hand_over(self.session)
+
+    def _feed(self, *sessions: Session) -> None:
+        """Let inboxes feed these, and those that no loop has run for yet."""
+        self._unfed += sessions
+        if asyncio._get_running_loop() is None:
+            return
+        waiting, self._unfed = self._unfed, []
+        with asking_in(Place(self, _ChatAsked(self))):
+            for session in waiting:
+                if session.conversation_id is not None:
+                    session.start()
+
+    def shows(self, call_id: str | None) -> bool:
+        """Whether a page shows it, and it has such a call."""
+        return self._shown_in is not None and self.has_call(call_id)
 
     def heard(self, happening: Happening | None) -> None:
         """Count calls; write the saved twin when an answer is over."""
@@ -136,6 +191,18 @@ class _ChatAsked(BatchAsked):
         self._chat.call_asks(call_id, begins)
 
 
+def _place_of(call_id: str | None) -> Place | None:
+    """Where a call of an agent asks that no chat has been told to talk to."""
+    for chat in tuple(_chats):
+        if chat.shows(call_id):
+            awaited = in_cell()
+            return Place(chat, _ChatAsked(chat), is_awaited=awaited, is_elsewhere=awaited)
+    return None
+
+
+look_for_places(_place_of)
+
+
 class _Uncounted:
     def call_started(self, index: int, call: ToolCall, prepared: Any) -> None:
         """Not counted."""
@@ -158,5 +225,5 @@ def chat_with(
 ) -> Chat:
     """Return a chat of ``model`` with the tools of ``toolkit``; see :meth:`Toolkit.chat`."""
     store = toolkit.store if toolkit.store.path is not None else None
-    session = Session(as_model(model), toolkit.runner, store=store, **options)
-    return Chat(session, title=title, provider=provider, counting=counting)
+    session = Session(as_model(model), toolkit.runner, store=store, is_guest=True, **options)
+    return Chat(session, title=title, provider=provider, counting=counting, feed=True)

@@ -77,6 +77,8 @@ class Toolkit:
         store: What lasts.
         runner: The :class:`ToolRunner` that holds the tools.
         background: What runs beside the calls: tasks, subscriptions, triggers.
+        approve: Who is asked, for agents, too: ``Agent(..., approve=tk.approve)``.
+        answer: Who answers, the same: ``Agent(..., answer=tk.answer)``.
     """
 
     def __init__(
@@ -100,14 +102,16 @@ class Toolkit:
         )
         if context is None:
             context = ToolContext(self.background, store=self.store)
+        self.approve: ApprovalHandler = self._asking.approve if approve is None else approve
+        self.answer: AnswerHandler = self._asking.answer if answer is None else answer
         self.runner = ToolRunner(
             context=context,
             background=self.background,
             policies=policies,
             capabilities=capabilities,
             hooks=hooks,
-            approve=self._asking.approve if approve is None else approve,
-            answer=self._asking.answer if answer is None else answer,
+            approve=self.approve,
+            answer=self.answer,
             **options,
         )
         if self.store.path is not None:
@@ -340,6 +344,10 @@ class Toolkit:
         As the last line of a cell it shows itself: type into it. From a cell:
         ``reply = await chat.say("Will it rain in Oslo?")``. With the toolkit's ``store=`` it
         goes on where it was.
+
+        The toolkit's inbox feeds it: what dispatched calls, subscriptions, triggers and
+        ``tk.background.send("...")`` bring is answered. The chat that was made last has it.
+        For an agent, which has tools of its own, write ``Chat(agent)``.
 
         Args:
             model: Who answers: anything with ``respond(request)``, such as ``HumanModel()``, or

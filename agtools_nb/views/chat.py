@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from agtools_nb.agent.happenings import Happening, Reply
+from agtools_nb.agent.happenings import Happening, Reply, SubagentStarted
 from agtools_nb.agent.messages import ModelMessage
 from agtools_nb.agent.model import model_name
 from agtools_nb.agent.session import Session
@@ -128,16 +128,30 @@ class ChatView(HostView):
         self._show(branch)
         return fork
 
-    def nest(self, call_id: str, session: Session) -> None:
-        """Show a subagent's session inside the card of the call that has started it."""
+    def nest(self, call_id: str, session: Session, name: str = "") -> None:
+        """Show a subagent's session inside the card of the call that has started it.
+
+        An :class:`Agent` tells of its subagents, and they are shown by themselves.
+
+        Args:
+            call_id: The call.
+            session: The subagent's conversation.
+            name: What people call it. Default: the name of its model.
+
+        Raises:
+            UsageError: There is no such call here.
+        """
         with self._chat_lock:
             found = self._call(call_id)
             if found is None:
                 raise UsageError(f"no call {brief_repr(call_id)} in this conversation")
             branch, call = found
-            call.child = self._transcript(session)
+            if call.child is not None:
+                call.child.close()
+                self._nested.remove(call.child)
+            call.child = self._transcript(session, name=name)
             self._nested.append(call.child)
-            self._full = True
+            self._full = self._full or bool(call.child.entries)
             branch.touch_call(call_id)
 
     def close(self) -> None:
@@ -157,6 +171,10 @@ class ChatView(HostView):
                 found[0].touch_call(found[1].id)
                 return
         super().show_card(card)
+
+    def has_call(self, call_id: str | None) -> bool:
+        """Whether it has a call of that id, also in a branch or a subagent."""
+        return self._call(call_id) is not None
 
     def call_asks(self, call_id: str | None, asks: bool) -> None:
         """A call begins, or ceases, to wait for a person's answer."""
@@ -361,9 +379,9 @@ class ChatView(HostView):
         view = getattr(self.session.model, "view", None)
         return view if isinstance(view, HumanView) else None
 
-    def _transcript(self, session: Session, entries: Any = ()) -> Transcript:
+    def _transcript(self, session: Session, entries: Any = (), name: str = "") -> Transcript:
         return Transcript(
-            session, lambda: next(self._counter), self.heard, self._chat_lock, entries
+            session, lambda: next(self._counter), self.heard, self._chat_lock, entries, name
         )
 
     def heard(self, happening: Happening | None) -> None:
@@ -372,6 +390,8 @@ class ChatView(HostView):
         Args:
             happening: What; ``None`` if only the view has changed.
         """
+        if isinstance(happening, SubagentStarted) and self._call(happening.call_id) is not None:
+            self.nest(happening.call_id or "", happening.session, happening.name)
         if self._is_made:
             self.refresh()
 
@@ -379,7 +399,11 @@ class ChatView(HostView):
         with self._chat_lock:
             self._shown = branch
             self._full = True
+        self.shown_changed()
         self.refresh()
+
+    def shown_changed(self) -> None:
+        """Another branch is shown."""
 
     # -- static ---------------------------------------------------------------------------------
 

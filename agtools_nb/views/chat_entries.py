@@ -77,7 +77,7 @@ class Call:
         if self.cards:
             data["cards"] = [card.id for card in self.cards]
         if self.child is not None:
-            data["child"] = self.child.id
+            data |= {"child": self.child.id, "agent": shorten(self.child.name, 100)}
         return data
 
     def drop(self, why: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from agtools_nb.agent.messages import ModelMessage, UserMessage
-from agtools_nb.agent.model import model_name
 from agtools_nb.jsonable import shorten
 from agtools_nb.views.batch_row import outcome
 from agtools_nb.views.chat_entries import Call, Entry, usage_words
@@ -19,6 +18,7 @@ STATIC_ENTRIES = 100
 STATIC_TEXT = 20_000
 STATIC_TOTAL = 300_000
 
+_TASK = "Task"
 _EVENTS = {"result": "Result", "event": "Event", "message": "Message", "report": "Report"}
 
 
@@ -26,7 +26,7 @@ def chat_html(shown: Transcript, cards: Html) -> Html:
     """Return the newest entries; each call is folded."""
     entries, left_out = _newest(shown)
     room = Room()
-    name = model_name(shown.session.model)
+    name = shown.name
     return tag(
         "div",
         tag("p", tag("strong", f"Chat with {name}"), f" · {_counts(shown)}"),
@@ -39,7 +39,7 @@ def chat_html(shown: Transcript, cards: Html) -> Html:
 def chat_text(shown: Transcript, cards: list[str]) -> str:
     """Return the newest entries as plain text."""
     entries, left_out = _newest(shown)
-    name = model_name(shown.session.model)
+    name = shown.name
     lines = [f"Chat with {name} · {_counts(shown)}"]
     if left_out:
         lines.append(f"({left_out:,} earlier messages are not shown)")
@@ -48,12 +48,12 @@ def chat_text(shown: Transcript, cards: list[str]) -> str:
     return "\n".join([*lines, *cards])
 
 
-def speaker(entry: Entry, name: str) -> str:
+def speaker(entry: Entry, name: str, person: str = "You") -> str:
     """Who says it: ``"You"``, the model's name, or what it came from."""
     if entry.kind == "model":
         return name
     event = entry.message.event if isinstance(entry.message, UserMessage) else None
-    return "You" if event is None else _EVENTS.get(event, event)
+    return person if event is None else _EVENTS.get(event, event)
 
 
 def end_words(entry: Entry) -> str:
@@ -79,11 +79,11 @@ def _counts(shown: Transcript) -> str:
     return f"{said:,} messages · {usage_words(usage)}"
 
 
-def _entry_html(entry: Entry, name: str, room: Room) -> Html:
+def _entry_html(entry: Entry, name: str, room: Room, person: str = "You") -> Html:
     if entry.kind == "end":
         return _end_html(entry)
     shown = cut_text(entry.text, STATIC_TEXT)
-    parts: list[Any] = [tag("p", tag("strong", speaker(entry, name)), _small_print(entry))]
+    parts: list[Any] = [tag("p", tag("strong", speaker(entry, name, person)), _small_print(entry))]
     if shown.text:
         # Line breaks are the writer's; without a style only <pre> keeps all of them.
         lines = shown.text.split("\n\n")
@@ -133,16 +133,16 @@ def _call_html(call: Call, name: str, room: Room) -> Html:
         body.append(tag("p", row.running_text()))
     if call.child is not None:
         entries, _ = _newest(call.child)
-        child = model_name(call.child.session.model)
-        body.append(tag("blockquote", [_entry_html(entry, child, room) for entry in entries]))
+        child = call.child.name
+        body.append(tag("blockquote", [_entry_html(one, child, room, _TASK) for one in entries]))
     return details(head, body)
 
 
-def _entry_text(entry: Entry, name: str) -> list[str]:
+def _entry_text(entry: Entry, name: str, person: str = "You") -> list[str]:
     if entry.kind == "end":
         return [f"[{end_words(entry)}]"]
     shown = cut_text(entry.text, STATIC_TEXT)
-    lines = [f"{speaker(entry, name)}: {shown.text}".rstrip()]
+    lines = [f"{speaker(entry, name, person)}: {shown.text}".rstrip()]
     if shown.note:
         lines.append(f"  ({shown.note})")
     if isinstance(entry.message, UserMessage):
@@ -154,7 +154,7 @@ def _entry_text(entry: Entry, name: str) -> list[str]:
         lines.append(f"  {row.call.name} {shorten(row.summary, 80)}: {status}  {what}".rstrip())
         lines += [f"    {line}" for card in call.cards for line in card.static_text().split("\n")]
         if call.child is not None:
-            child = model_name(call.child.session.model)
-            inner = [line for one in call.child.entries for line in _entry_text(one, child)]
+            child = call.child.name
+            inner = [line for one in call.child.entries for line in _entry_text(one, child, _TASK)]
             lines += [f"    {line}" for line in inner[:STATIC_ENTRIES]]
     return lines

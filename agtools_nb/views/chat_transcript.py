@@ -20,6 +20,7 @@ from agtools_nb.agent.happenings import (
     TextPiece,
 )
 from agtools_nb.agent.messages import Message, ResultsMessage, UserMessage
+from agtools_nb.agent.model import model_name
 from agtools_nb.agent.session import Session
 from agtools_nb.calls import ToolCall, ToolResult
 from agtools_nb.errors import UsageError
@@ -41,6 +42,7 @@ class Transcript:
         changed: Told of what has happened, on the session's thread.
         lock: Held while anything is changed.
         entries: What it begins with; the session's further messages are added.
+        name: What people call who answers. Default: the model's name.
 
     Attributes:
         id: Its number.
@@ -57,7 +59,9 @@ class Transcript:
         changed: Callable[[Happening | None], None],
         lock: AbstractContextManager[Any],
         entries: Iterable[Entry] = (),
+        name: str = "",
     ) -> None:
+        self._name = name
         self.id = number()
         self.session = session
         self.entries: list[Entry] = list(entries)
@@ -79,6 +83,11 @@ class Transcript:
                 self._add(message)
         self._touched.clear()
         self._unwatch = session.watch(self.hear)
+
+    @property
+    def name(self) -> str:
+        """What people call who answers."""
+        return self._name or model_name(self.session.model)
 
     def look_up(self) -> None:
         """An answer may have ended with an error, of which nothing was told."""

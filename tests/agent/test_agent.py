@@ -35,6 +35,7 @@ from agtools_nb.agent import (
     ResultsMessage,
     ScriptedModel,
     Subagent,
+    SubagentStarted,
     TextPiece,
     Turn,
     Usage,
@@ -383,6 +384,22 @@ async def test_a_subagent_has_a_state_of_its_own_and_the_rules_of_its_agent() ->
     assert isinstance(answered, ResultsMessage)
     assert answered.results[0].result == "helper"
     assert "no money" in (answered.results[1].error or "")
+
+
+async def test_a_subagent_is_told_of_before_it_begins_and_can_be_watched() -> None:
+    helper = Subagent("helper", "Helps.", model=ScriptedModel(["Helped."]))
+    start = ("start_subagent", {"name": "helper", "task": "Help"})
+    told: list[Any] = []
+    async with agent([start, "Done."], subagents=[helper]) as one:
+        one.session.watch(told.append)
+        await one.chat("Go")
+    [started] = [found for found in told if isinstance(found, SubagentStarted)]
+    first = next(at for at, found in enumerate(told) if isinstance(found, InSubagent))
+    assert told.index(started) < first
+    [call] = one.messages[1].calls
+    assert (started.name, started.call_id) == ("helper", call.id)
+    assert [m.text for m in started.session.messages] == ["Help", "Helped."]
+    assert started.session.conversation_id is None
 
 
 async def test_a_subagent_is_stopped_with_its_agent() -> None:

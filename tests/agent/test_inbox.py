@@ -251,3 +251,107 @@ async def test_media_of_events_reach_the_model() -> None:
         assert isinstance(first, UserMessage)
         assert first.text == "a plot"
         assert [media.mime_type for media in first.media] == ["image/png"]
+
+
+async def test_of_two_conversations_on_one_inbox_the_one_started_last_is_fed() -> None:
+    runner = ToolRunner(background=Background())
+    first, second = (Session(ScriptedModel(echo), runner, is_guest=True) for _ in "12")
+    first.start()
+    first.send("a")
+    await first.wait_for_idle(5)
+    second.start()
+    for word in "bcd":
+        second.send(word)
+    await second.wait_for_idle(5)
+    assert texts(first) == ["a", "heard a"]
+    assert texts(second) == ["b", "heard b", "c", "heard c", "d", "heard d"]
+    second.pause()
+    second.send("e")
+    await asyncio.sleep(0.05)
+    assert len(texts(second)) == 6
+    first.start()
+    await first.wait_for_idle(5)
+    assert texts(first)[2:] == ["e", "heard e"]
+    await first.close()
+    await second.close()
+
+
+async def test_what_a_paused_conversation_has_taken_is_still_answered() -> None:
+    gate = asyncio.Event()
+
+    async def slowly(request: ModelRequest) -> str:
+        await gate.wait()
+        return echo(request)
+
+    runner = ToolRunner(background=Background())
+    first, second = Session(ScriptedModel(slowly), runner), Session(ScriptedModel(echo), runner)
+    first.start()
+    first.send("a")
+    while not first.messages:
+        await asyncio.sleep(0)
+    second.start()
+    gate.set()
+    await first.wait_for_idle(5)
+    assert (texts(first), texts(second)) == (["a", "heard a"], [])
+    await second.close()
+
+
+async def test_a_guest_leaves_the_runner_and_what_runs_beside_it_as_they_are() -> None:
+    stopped = asyncio.Event()
+
+    @tool(mode="dispatched")
+    async def build() -> str:
+        """Build."""
+        await stopped.wait()
+        return "built"
+
+    background = Background()
+    runner = ToolRunner([build], background=background)
+    session = Session(ScriptedModel([("build", {}), "It has begun."]), runner, is_guest=True)
+    async with session:
+        background.add_trigger(every(3600, "look again"))
+        assert (await session.chat("go")).ok
+    assert session.conversation_id is None
+    assert len(background.triggers) == 1
+    stopped.set()
+    event = await background.inbox.get(5)
+    assert (event.kind, event.content) == ("result", "built")
+    await background.close()
+
+
+async def test_the_inbox_is_handed_over_to_a_fork_but_for_calls_that_it_does_not_have() -> None:
+    gates = {"attic": asyncio.Event(), "cellar": asyncio.Event()}
+
+    @tool(mode="dispatched")
+    async def build(name: str) -> str:
+        """Build."""
+        await gates[name].wait()
+        return f"{name} built"
+
+    def model(request: ModelRequest) -> Any:
+        last = request.messages[-1]
+        is_order = isinstance(last, UserMessage) and last.text in gates
+        return ("build", {"name": last.text}) if is_order else echo(request)
+
+    session = Session(ScriptedModel(model), ToolRunner([build], background=Background()))
+    async with session:
+        await session.chat("attic")
+        await session.chat("cellar")
+        fork = session.fork(session.messages[4].id, included=False)
+        session.hand_over(fork)
+        begun = len(session.messages)
+        session.send("news")
+        gates["attic"].set()
+        while len(fork.messages) < 8:
+            await asyncio.sleep(0)
+        assert len(session.messages) == begun
+        gates["cellar"].set()
+        await session.wait_for_idle(5)
+        assert "cellar built" in texts(session)[-2]
+        heard = [text for text in texts(fork) if not text.startswith("heard")][-2:]
+        assert max(heard) == "news"
+        assert "attic built" in min(heard)
+        await fork.close()
+        session.send("more")
+        await session.wait_for_idle(5)
+        assert texts(session)[-2:] == ["more", "heard more"]

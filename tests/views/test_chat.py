@@ -9,7 +9,16 @@ from itertools import pairwise
 import pytest
 
 from agtools_nb import Media, ToolContext, ToolRunner, tool
-from agtools_nb.agent import RawPart, ScriptedModel, Session, TextPart, Turn
+from agtools_nb.agent import (
+    Agent,
+    RawPart,
+    ScriptedModel,
+    Session,
+    Subagent,
+    SubagentStarted,
+    TextPart,
+    Turn,
+)
 from agtools_nb.context import Question
 from agtools_nb.errors import StoreError, UsageError
 from agtools_nb.views import chat_entries
@@ -416,6 +425,45 @@ def test_a_subagent_is_nested_in_the_call_that_started_it(clock, wire):
     inner = page.lists[page.entries[1]["calls"][0]["child"]]
     assert [e["text"] for e in inner.values()] == ["a task", "from the child", "another", "again"]
     assert "from the child" in view.static_html()
+
+
+def test_the_subagents_of_an_agent_are_nested_by_themselves_and_stay(clock, wire):
+    @tool
+    def look(path: str) -> str:
+        """Look."""
+        return f"{path} is empty"
+
+    child = ScriptedModel([("look", {"path": "a"}), "Nothing **there**."])
+    reader = Subagent("reader", "Reads files.", model=child, tools=[look])
+    task = {"name": "reader", "task": "Look around"}
+
+    async def talk():
+        parent = ScriptedModel([("start_subagent", task), "It is empty."])
+        async with Agent([], parent, subagents=[reader]) as agent:
+            view = ChatView(clock, agent.session)
+            page = Page(view)
+            await view.say("go")
+            clock.turn(1)
+            page.follow(wire)
+            return view, page
+
+    view, page = asyncio.run(talk())
+    (call,) = page.entries[1]["calls"]
+    assert (call["status"], call["agent"]) == ("ok", "reader")
+    inner = list(page.lists[call["child"]].values())
+    assert [e["text"] for e in inner] == ["Look around", "", "Nothing **there**."]
+    assert inner[1]["calls"][0]["outcome"] == '"a is empty"'
+    whole = view.snapshot()["lists"][str(call["child"])]
+    assert [e["text"] for e in whole] == [e["text"] for e in inner]
+    assert "reader: Nothing **there**." in view.static_text()
+    assert "Task: Look around" in view.static_text()
+    assert "a is empty" in view.static_html()
+
+
+def test_a_subagent_of_a_call_that_is_not_here_is_passed_over(clock):
+    view = ChatView(clock, session_of())
+    view.heard(SubagentStarted("elsewhere", "reader", session_of()))
+    assert view._nested == []
 
 
 def test_static_forms_say_what_was_said_and_called(clock):

@@ -100,7 +100,8 @@ export function callCard(place, list, n, first, transcript) {
     if (call.child === undefined) return;
     if (!nested) {
       nested = transcript(call.child);
-      fill(child, h("div", { class: "agt-label" }, "Subagent"), nested.el);
+      const label = h("div", { class: "agt-label" }, "Subagent", h("b", null, call.agent ?? ""));
+      fill(child, label, nested.el);
       child.hidden = false;
     }
     nested.update(place.list(call.child));

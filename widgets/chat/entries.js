@@ -8,6 +8,7 @@ import { mediaOf } from "../lib/media.js";
 import { jsonTree, longText } from "../lib/tree.js";
 import { callCard } from "./call.js";
 import { editor } from "./editor.js";
+import { folded } from "./folded.js";
 import { rawPanel } from "./raw.js";
 import { tokens, usageWords } from "./words.js";
 
@@ -142,8 +143,9 @@ function userEntry(place, list) {
         place.head().closed ||
         !place.live();
       if (next === was) return;
+      const nobody = list === place.head().root ? "" : "Task";
       const from =
-        next.event == null ? "" : (EVENTS[/** @type {"event"} */ (next.event)] ?? "Event");
+        next.event == null ? nobody : (EVENTS[/** @type {"event"} */ (next.event)] ?? "Event");
       setText(label, from);
       label.hidden = !from;
       el.classList.toggle("agt-event", from !== "");
@@ -195,6 +197,7 @@ function modelEntry(place, list) {
   let entry;
   /** @type {Drawn<Call>[]} */
   const cards = [];
+  const folding = folded(calls, cards);
 
   const toggleRaw = () => {
     const open = panel.hidden === true;
@@ -228,6 +231,7 @@ function modelEntry(place, list) {
         }
         card.update(call);
       }
+      folding.update(next.calls ?? []);
       calls.hidden = cards.length === 0;
       setText(fault, next.error ? `The answer broke off: ${next.error}` : "");
       fault.hidden = !next.error;

@@ -26,6 +26,8 @@ export interface Call {
   cards?: string[];
   /** The list of what a subagent says. */
   child?: number;
+  /** What people call it. */
+  agent?: string;
   detail?: Detail;
   media?: MediaPart[];
   media_note?: string;
