@@ -87,7 +87,8 @@ class ToolResult:
             tool exists, so that nothing ran; ``"denied"`` when a rule, a hook or a person
             refused it, so that nothing ran; ``"error"`` when the tool failed;
             ``"cancelled"`` when it was stopped.
-        arguments: The arguments as the tool got them (JSON), ``None`` if unreadable.
+        arguments: The arguments as the tool got them (JSON), ``None`` if unreadable. Where
+            there are rules or hooks, also what its types made of them.
         coercions: What was converted on the way in.
         faults: What did not fit, for ``"invalid"``.
         stdout: What the tool printed, at most 1 MiB of text.

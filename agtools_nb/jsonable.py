@@ -102,6 +102,17 @@ def json_text(value: Any, *, indent: int | None = None) -> str:
     return json.dumps(jsonable(value), indent=indent, ensure_ascii=False)
 
 
+def same_json(first: Any, second: Any) -> bool:
+    """Whether two values are the same JSON: ``1`` is neither ``True`` nor ``1.0``.
+
+    The order of keys does not matter. What is no JSON is the same as nothing.
+    """
+    try:
+        return json.dumps(first, sort_keys=True) == json.dumps(second, sort_keys=True)
+    except (TypeError, ValueError, RecursionError):
+        return False
+
+
 def pointer_step(key: str) -> str:
     """A key as a step of a JSON Pointer (RFC 6901)."""
     return key.replace("~", "~0").replace("/", "~1")

@@ -21,7 +21,8 @@ class Approval:
         call: The call; its ``args`` are :attr:`arguments`, its ``canonical_path`` and
             ``server_name`` are those of the tool, whatever the model wrote.
         tool: The tool that it runs.
-        arguments: Exactly what the tool will get, as JSON values: coerced, defaults filled in.
+        arguments: Exactly what the tool will get, as JSON values: coerced, changed by its types
+            (``to_lower``, a validator), defaults filled in, under the keys of its schema.
         policy: The rule that asks.
         reason: Why it asks, for people.
     """

@@ -130,7 +130,8 @@ def allow(
             ``"server/*"``, or ``"*"`` for all. Or a server: anything with a ``name``.
         tools: With a server, names of its tools. Default: all of them.
         when: Only calls for which this is true; sync or async. It is given a copy of the
-            arguments as the tool will get them, as a dict, or what its parameter is annotated
+            arguments as the tool will get them (coerced, changed by its types, defaults filled
+            in), as a dict under the keys of the tool's schema, or what its parameter is annotated
             with: a pydantic model of them, or the :class:`ToolCall`. If it raises, the call is
             refused.
         name: What people call the rule. Default: ``allow('name')``.

@@ -13,12 +13,12 @@ from agtools_nb.access.engine import seen
 from agtools_nb.access.hooks import HookContext, HookResult
 from agtools_nb.access.policy import Policy
 from agtools_nb.access.predicate import call_copy
-from agtools_nb.arguments import Prepared
+from agtools_nb.arguments import Prepared, edited, is_as_written
 from agtools_nb.calls import ToolCall, ToolResult
 from agtools_nb.context import AnswerHandler, Question, copied, nobody_to_ask
 from agtools_nb.define import Tool
 from agtools_nb.errors import AgtoolsError, ToolExecutionError, UsageError
-from agtools_nb.jsonable import brief_repr, clean_text, shorten
+from agtools_nb.jsonable import brief_repr, clean_text, jsonable, same_json, shorten
 from agtools_nb.run.gate import Admitted, Aside, Prepare
 from agtools_nb.run.invoke import maybe_await
 from agtools_nb.run.words import ERROR_LIMIT, error_text
@@ -113,7 +113,7 @@ class AccessVisit:
         ready = _Ready(tool, call, prepared, prepare)
         has_consent = await self._ask_hooks(ready)
         await self._ask_rules(ready, aside, has_consent=has_consent)
-        return Admitted(ready.prepared, tuple(ready.notes))
+        return Admitted(ready.prepared, tuple(ready.notes), ready.path)
 
     async def _ask_hooks(self, ready: _Ready) -> bool:
         """Whether a hook let the call run as it is now, in a person's place."""
@@ -121,7 +121,9 @@ class AccessVisit:
         for hook in chain.of("before_tool"):
             verdict = await chain.judge(hook, ready.seen(), self.context)
             if verdict.modified_args is not None:
-                await ready.change({**ready.arguments, **verdict.modified_args}, "a hook")
+                changed = {**ready.arguments, **verdict.modified_args}
+                if not same_json(changed, ready.arguments):
+                    await ready.change(changed, "a hook")
                 has_consent = False  # to something else
             has_consent = has_consent or verdict.allow is True
         return has_consent
@@ -131,7 +133,9 @@ class AccessVisit:
         if not engine.policies:
             return
         consent_of: Policy | None = None
+        wrote: Mapping[str, Any] | None = None
         for _ in range(_MOST_EDITS):
+            ready.note_path()
             decision = await engine.decide(ready.call, ready.tool, ready.arguments)
             policy = decision.policy
             if decision.kind == "deny":
@@ -140,15 +144,19 @@ class AccessVisit:
                 return
             if has_consent or policy is consent_of:
                 return
-            if not await self._ask_person(ready, decision, policy, aside):
+            edit = await self._ask_person(ready, decision, policy, aside)
+            if edit is None:
                 return
-            consent_of = policy
+            is_meant = await ready.change(edit, "the person who was asked")
+            # Who is shown what a type makes of their words, and writes the same again, means it.
+            consent_of = policy if is_meant or same_json(edit, wrote) else None
+            wrote = edit
         raise denied(ready.call, "those who were asked went on changing each other's arguments")
 
     async def _ask_person(
         self, ready: _Ready, decision: Decision, policy: Policy, aside: Aside
-    ) -> bool:
-        """Ask a person, who agrees; whether they agreed to other arguments."""
+    ) -> Mapping[str, Any] | None:
+        """Ask a person, who agrees: to the call as it is, or to other arguments."""
         engine = self._access.engine
         handler = engine.handler_of(policy)
         assert handler is not None  # or there would be no engine
@@ -158,10 +166,10 @@ class AccessVisit:
         )
         async with aside():
             answer = await asked(handler, approval)
-        is_edited = answer.arguments is not None and answer.arguments != shown.args
-        if is_edited:
-            await ready.change(answer.arguments, "the person who was asked")
-        elif ready.tool.canonical_path(copied(shown.args)) != shown.canonical_path:
+        edit = answer.arguments
+        if edit is not None and same_json(edit, shown.args):
+            edit = None
+        if edit is None and ready.tool.canonical_path(copied(shown.args)) != shown.canonical_path:
             raise denied(
                 ready.call,
                 "the path it is about leads elsewhere than when the person was asked about it",
@@ -169,7 +177,7 @@ class AccessVisit:
             )
         if answer.remember:
             engine.remember(policy, ready.tool)
-        return is_edited
+        return edit
 
     async def answered(self, call: ToolCall, result: ToolResult) -> ToolResult:
         """Tell hooks of the result, and return the one to answer with."""
@@ -219,7 +227,9 @@ class _Ready:
         self.call = call
         self.prepared = prepared
         self.notes: list[str] = []
+        self.path: str | None = None
         self._prepare = prepare
+        self.note_path()
 
     @property
     def arguments(self) -> Mapping[str, Any]:
@@ -230,21 +240,36 @@ class _Ready:
         """The call as others are shown it."""
         return seen(self.call, self.tool, self.arguments)
 
-    async def change(self, arguments: Any, by: str) -> None:
+    def note_path(self) -> None:
+        """Look where the path that it is about leads now, which is what is judged.
+
+        Raises:
+            Exception: What the tool's ``path_of=`` raised.
+        """
+        if self.tool.path_of is not None:
+            self.path = self.tool.canonical_path(jsonable(copied(dict(self.arguments))))
+
+    async def change(self, arguments: Mapping[str, Any], by: str) -> bool:
         """Take other arguments, judged as the model's own are.
+
+        Returns:
+            Whether they are as they were written: types made nothing else of them.
 
         Raises:
             UsageError: They do not fit.
         """
-        prepared = await self._prepare(arguments)
+        before = self.prepared
+        prepared = await self._prepare(edited(before, arguments))
         if prepared.values is None:
             raise UsageError(
                 f"{self.tool.name} was not run: {by} changed its arguments into ones that do not "
                 f"fit. {prepared.error or ''}"
             )
-        prepared.changes = (*self.prepared.changes, *prepared.changes)
+        prepared.changes = (*before.changes, *prepared.changes)
         self.prepared = prepared
+        self.note_path()
         self.notes.append(f"It ran with other arguments than were sent: {by} changed them.")
+        return is_as_written(before, arguments, prepared)
 
 
 def _refused(call: ToolCall, decision: Decision) -> Exception:

@@ -76,6 +76,16 @@ class Plan:
         """The schema's conversions."""
         return Coercion(self.document)
 
+    @cached_property
+    def keys(self) -> dict[str, tuple[str, ...]]:
+        """The keys of parameters that have others than their names, the schema's first."""
+        schema = {} if self._adapter is None else self._adapter.core_schema
+        while schema.get("type") == "definitions":
+            schema = schema["schema"]
+        fields = schema.get("fields", {})
+        aliases = {name: _aliases(field.get("validation_alias")) for name, field in fields.items()}
+        return {name: keys for name, keys in aliases.items() if keys}
+
     def quick(self, arguments: dict[str, Any]) -> dict[str, Any] | None:
         """Values for what surely fits, coerced where need be; ``None`` leaves it to the long way.
 
@@ -138,6 +148,16 @@ class Plan:
             return self._adapter.validate_json(json.dumps(arguments), strict=True)
         except ValidationError as error:
             return error
+
+
+def _aliases(alias: Any) -> tuple[str, ...]:
+    """The keys among the aliases of a field; a path into another object is none."""
+    if isinstance(alias, str):
+        return (alias,)
+    paths = alias or []
+    if paths and not isinstance(paths[0], list):
+        paths = [paths]
+    return tuple(path[0] for path in paths if len(path) == 1)
 
 
 def _holds_odd_literal(schema: Any) -> bool:

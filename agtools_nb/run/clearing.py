@@ -6,7 +6,14 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from agtools_nb.arguments import Prepared, can_explain, learn_to_explain, prepare, unchecked
+from agtools_nb.arguments import (
+    Prepared,
+    can_explain,
+    learn_to_explain,
+    prepare,
+    received,
+    unchecked,
+)
 from agtools_nb.context import AnswerHandler, copied
 from agtools_nb.define import Tool
 from agtools_nb.errors import DeniedError
@@ -27,19 +34,14 @@ async def cleared(attempt: Attempt, tool: Tool, prepared: Prepared) -> Prepared:
     """
     setting = attempt.setting
     check_scopes(tool, setting.context)
-    _note_path(attempt, tool, prepared)
-    if setting.gate is not None:
-        before = prepared
-        prepared = await _admitted(attempt, tool, prepared)
-        if prepared is not before:
-            _note_path(attempt, tool, prepared)
-    await ask_before(setting.before, tool, attempt.call, prepared.arguments)
-    return prepared
-
-
-def _note_path(attempt: Attempt, tool: Tool, prepared: Prepared) -> None:
+    if setting.validate and (setting.gate is not None or setting.before):
+        attempt.prepared = prepared = received(tool, prepared)
     if tool.path_of is not None:
         attempt.is_about(tool.canonical_path(prepared.arguments or {}))
+    if setting.gate is not None:
+        prepared = await _admitted(attempt, tool, prepared)
+    await ask_before(setting.before, tool, attempt.call, prepared.arguments)
+    return prepared
 
 
 async def _admitted(attempt: Attempt, tool: Tool, prepared: Prepared) -> Prepared:
@@ -61,6 +63,8 @@ async def _admitted(attempt: Attempt, tool: Tool, prepared: Prepared) -> Prepare
     if _stops() > stops:
         # It was stopped while somebody was asked, who went on regardless.
         raise asyncio.CancelledError
+    if tool.path_of is not None:
+        attempt.is_about(admitted.path)
     attempt.admitted(admitted.prepared, admitted.notes)
     return admitted.prepared
 
@@ -78,7 +82,7 @@ async def _prepared_again(setting: Setting, tool: Tool, raw: Any) -> Prepared:
         return unchecked(args)
     if not can_explain():
         await setting.threads.run(learn_to_explain)
-    return prepare(tool, args, omit_nulls=setting.omit_nulls)
+    return received(tool, prepare(tool, args, omit_nulls=setting.omit_nulls))
 
 
 def answering(attempt: Attempt, own: AnswerHandler | None) -> AnswerHandler | None:

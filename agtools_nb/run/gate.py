@@ -30,10 +30,12 @@ class Admitted:
     Attributes:
         prepared: What it runs with.
         notes: Remarks for its result.
+        path: The path that it is about, as it was judged.
     """
 
     prepared: Prepared
     notes: tuple[str, ...] = ()
+    path: str | None = None
 
 
 class Visit(Protocol):

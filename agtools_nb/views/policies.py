@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from agtools_nb.access import Decision, Policy, PolicyEngine, RuleOutcome
-from agtools_nb.arguments import prepare
+from agtools_nb.arguments import prepare, received
 from agtools_nb.calls import ToolCall
 from agtools_nb.define import Tool
 from agtools_nb.jsonable import shorten
@@ -100,7 +100,7 @@ class PoliciesView(View):
             given = parse_json(text) if text.strip() else {}
         except ValueError as error:
             return Tried(name, text, f"This is not JSON: {error}")
-        prepared = prepare(tool, given)
+        prepared = received(tool, prepare(tool, given))
         if prepared.arguments is None or not prepared.ok:
             why = prepared.error or "they do not fit"
             return Tried(name, text, f"No rule is asked, nothing would run. {why}")

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import enum
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Annotated, Any
 
 from access.world import Attempts, World
-from pydantic import BaseModel
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    field_validator,
+)
 
 from agtools_nb import Tool, ToolCall, allow, allow_all, deny, deny_all, workspace_only
 
@@ -99,6 +107,62 @@ def is_forced_call(call: ToolCall) -> bool:
 async def by_model(world: World, value: Any) -> None:
     rules = [deny("delete", when=value), allow("delete")]
     await world.send(world.runner(world.delete(), policies=rules), "delete", '{"force": "true"}')
+
+
+Tidy = Annotated[str, StringConstraints(to_lower=True, strip_whitespace=True)]
+Without = Annotated[str, AfterValidator(lambda text: text.replace("@", ""))]
+
+
+class Tidied(BaseModel):
+    path: str
+    force: bool = True
+
+    @field_validator("path")
+    @classmethod
+    def tidy(cls, path: str) -> str:
+        return path.strip()
+
+
+@dataclasses.dataclass
+class Listed:
+    path: str = "secret"
+
+
+class Aliased(BaseModel):
+    model_config = ConfigDict(populate_by_name=True)
+    path: str = Field("", alias="Pfad")
+
+
+@attempts(
+    "a value that its type makes another of",
+    each=[
+        (Tidy, " SECRET "), (Without, "sec@ret"), (Tidied, {"path": " secret "}),
+        (list[Tidy], ["a", "Secret"]), (Listed, {}), (Aliased, {"path": "secret"}),
+    ],
+)  # fmt: skip
+async def made_another(world: World, value: Any) -> None:
+    kind, sent = value
+
+    async def wipe(what: Any) -> None:
+        world.ran.append(("wipe", what))
+
+    wipe.__annotations__["what"] = kind
+    rules = [deny("wipe", when=is_about_the_secret)]
+    await world.send(world.runner(wipe, policies=rules), "wipe", {"what": sent})
+
+
+def is_about_the_secret(arguments: dict[str, Any]) -> bool:
+    what = arguments["what"]
+    return "secret" in (what.values() if isinstance(what, dict) else [what, *what])
+
+
+@attempts("a default inside of a model that nobody sent", each=[{"path": "a"}, '{"path": "a"}'])
+async def a_nested_default(world: World, value: Any) -> None:
+    async def wipe(what: Tidied) -> None:
+        world.ran.append(("wipe", what))
+
+    rules = [deny("wipe", when=lambda a: a["what"].get("force") is True)]
+    await world.send(world.runner(wipe, policies=rules), "wipe", {"what": value})
 
 
 # -- conditions that fail or meddle --------------------------------------------------------------
