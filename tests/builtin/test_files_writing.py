@@ -126,6 +126,8 @@ def test_looking_for_what_is_like_it_takes_no_time(root: Path) -> None:
         (b"\xef\xbb\xbfone\ntwo", b"\xef\xbb\xbfone\nTWO\nAND"),
         ("\ufeffone\r\ntwo".encode("utf-16-le"), "\ufeffone\r\nTWO\r\nAND".encode("utf-16-le")),
         ("\ufefftwo\n".encode("utf-16-be"), "\ufeffTWO\nAND\n".encode("utf-16-be")),
+        ("\ufeffone\r\ntwo".encode("utf-32-le"), "\ufeffone\r\nTWO\r\nAND".encode("utf-32-le")),
+        ("\ufefftwo→\n".encode("utf-32-be"), "\ufeffTWO\nAND→\n".encode("utf-32-be")),
         (b"gr\xfc\xdfe\ntwo\n", b"gr\xfc\xdfe\nTWO\nAND\n"),
     ],
 )
@@ -138,10 +140,12 @@ def test_line_ends_and_encoding_stay(root: Path, before: bytes, after: bytes) ->
 def test_what_cannot_be_edited(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runner = runner_of(root)
     (root / "a.bin").write_bytes(b"\0\1\2")
+    (root / "cut.u32").write_bytes("x\n".encode("utf-32") + b"x\0")
     (root / "latin.txt").write_bytes(b"gr\xfc\xdfe")
     for path, old, new, told in [
         ("a.bin", "x", "y", "is no text"),
         ("a.py", "def f", "def f", "are the same"),
+        ("cut.u32", "x", "y", "is no text"),
         ("latin.txt", "grüße", "→", "cannot be written as latin-1"),
         ("a.py", "def f", "\ud800", "cannot be written as utf-8"),
         ("nothing.py", "x", "y", "is not there"),
@@ -209,7 +213,11 @@ TEXTS = st.text(st.sampled_from("ab \n\ré→\t"), max_size=40)
 
 
 @given(
-    before=TEXTS, old=TEXTS, after=TEXTS, new=TEXTS, encoding=st.sampled_from(["utf-8", "utf-16"])
+    before=TEXTS,
+    old=TEXTS,
+    after=TEXTS,
+    new=TEXTS,
+    encoding=st.sampled_from(["utf-8", "utf-16", "utf-32"]),
 )
 @example(before="a\r", old="\n", after="b", new="x", encoding="utf-8")
 def test_an_edit_changes_that_and_nothing_else(

@@ -11,6 +11,9 @@ from dataclasses import dataclass
 _SAMPLE = 8_192
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
+    # Before UTF-16: its mark is the beginning of this one.
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
@@ -25,8 +28,8 @@ class Text:
 
     Attributes:
         text: The text; every ``\r\n`` is ``\n``.
-        encoding: How it is written: ``"utf-8"``, ``"utf-16-le"``, ``"utf-16-be"``, or
-            ``"latin-1"`` for what is none of these.
+        encoding: How it is written: ``"utf-8"``, ``"utf-16-le"``, ``"utf-16-be"``,
+            ``"utf-32-le"``, ``"utf-32-be"``, or ``"latin-1"`` for what is none of these.
         mark: The byte order mark before it; mostly ``b""``.
         raw: The text as it stands in the file.
     """
