@@ -10,6 +10,9 @@ _META_BYTES = 2_048
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
+    # Before UTF-16: its mark is the beginning of this one.
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )

@@ -57,6 +57,7 @@ class Page:
         charset: The character set that the server says; ``None`` if it does not.
         body: The bytes, unpacked.
         is_cut: Whether there are more.
+        missing: Why there are more, if it was not our bound.
     """
 
     url: str
@@ -66,6 +67,7 @@ class Page:
     charset: str | None
     body: bytes
     is_cut: bool
+    missing: str = ""
 
 
 async def fetch(text: str, bounds: Bounds) -> Page:
@@ -164,15 +166,16 @@ def _is_host(host: str, allowed: str) -> bool:
 async def _read(response: httpx2.Response, bounds: Bounds) -> Page:
     kind = response.headers.get("Content-Type", "")
     encoding = response.headers.get("Content-Encoding")
-    body, is_cut = await read_body(response.aiter_raw(), encoding, bounds.most_bytes)
+    body = await read_body(response.aiter_raw(), encoding, bounds.most_bytes)
     return Page(
         str(response.url.copy_with(fragment=None)),
         response.status_code,
         clean_text(shorten(response.reason_phrase, 80)),
         kind.partition(";")[0].strip().lower(),
         response.charset_encoding,
-        body,
-        is_cut,
+        body.data,
+        body.is_cut,
+        body.missing,
     )
 
 

@@ -109,11 +109,19 @@ def _answer(page: Page, kind: str, found: Readable, offset: int, most: int) -> d
     notes = []
     if end < found.length:
         notes.append(f"Characters {offset:,} to {end:,} of {found.length:,}; offset={end} goes on.")
-    if page.is_cut:
-        notes.append(f"The page is longer: only its first {len(page.body):,} bytes were read.")
+    notes += _cut(page)
     title = {"title": clean_text(found.title)} if found.title else {}
     note = {"note": " ".join(notes)} if notes else {}
     return {"url": page.url, "content_type": kind, **title, "text": part, **note}
+
+
+def _cut(page: Page) -> list[str]:
+    """What a reader must know of a page that did not come whole."""
+    if page.missing:
+        return [f"The page is not whole: {page.missing}."]
+    if page.is_cut:
+        return [f"The page is longer: only its first {len(page.body):,} bytes were read."]
+    return []
 
 
 async def _text_of(page: Page, kind: str, most: int) -> Readable:
@@ -155,6 +163,13 @@ async def _refused(page: Page, kind: str) -> ToolError:
 
 
 def _image(page: Page, kind: str) -> dict[str, Any]:
+    if page.missing:
+        raise ToolError(
+            "cut_image",
+            f"{shown(page.url)!r} is an image that is not whole: {page.missing}.",
+            category="web",
+            retryable=True,
+        )
     if page.is_cut:
         raise ToolError(
             "too_big",
@@ -188,7 +203,7 @@ def _has_nul(page: Page) -> bool:
     return (
         b"\0" in page.body[:_PREFIX_BYTES]
         and not is_wide
-        and not page.body.startswith((b"\xff\xfe", b"\xfe\xff"))
+        and not page.body.startswith((b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff"))
     )
 
 
@@ -197,13 +212,13 @@ def _no_text(page: Page, kind: str, length: int, offset: int) -> ToolError:
         return ToolError(
             "no_more",
             f"The text of {shown(page.url)!r} has {length:,} characters; offset={offset} is "
-            "behind its end.",
+            "behind its end." + "".join(f" {words}" for words in _cut(page)),
             category="web",
         )
     return ToolError(
         "no_text",
         f"{shown(page.url)!r} came ({kind}, {len(page.body):,} bytes), but it holds no text to "
-        "read. It may be a page that only a browser can show.",
+        f"read. {' '.join(_cut(page)) or 'It may be a page that only a browser can show.'}",
         category="web",
     )
 
