@@ -31,7 +31,7 @@ from agtools_nb.run.asked import is_cancelled, tell_after
 from agtools_nb.run.beside import handed_over
 from agtools_nb.run.binding import bound
 from agtools_nb.run.capture import CallOutput, current_output
-from agtools_nb.run.clearing import answering, cleared
+from agtools_nb.run.clearing import answering, check_path, cleared
 from agtools_nb.run.gate import Passage, Visit
 from agtools_nb.run.invoke import PLAIN, Invocation, RaisedElsewhereError
 from agtools_nb.run.results import check_result
@@ -300,6 +300,8 @@ class Attempt:
 
     def _is_short(self, tool: Tool) -> bool:
         """Whether nothing stands between the call and an async function."""
+        if tool.path_of is not None and self.passage is not None:
+            return False  # where its path leads is looked at once more
         return tool.is_async and tool.turn is None and self.seconds(tool) is None
 
     async def opened(self, tool: Tool, value: Any) -> Any:
@@ -319,7 +321,7 @@ class Attempt:
         started: Callable[[Attempt], None] | None,
     ) -> Any:
         seconds = self.seconds(invocation.tool)
-        begun = partial(self._announce, started)
+        begun = partial(self._announce, invocation.tool, started)
         if invocation.tool.is_async:
             return await invocation.value(seconds, begun)
         async with turn:
@@ -412,7 +414,9 @@ class Attempt:
         if not self._started_at:
             self._started_at, self._clock = time.time(), time.perf_counter()
 
-    def _announce(self, started: Callable[[Attempt], None] | None) -> None:
+    def _announce(self, tool: Tool, started: Callable[[Attempt], None] | None) -> None:
+        if self.passage is not None:
+            check_path(self, tool)
         # A call that had to wait for its turn starts when it gets it.
         self._started_at, self._clock = time.time(), time.perf_counter()
         if started is not None:

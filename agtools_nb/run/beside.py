@@ -14,6 +14,7 @@ from agtools_nb.context import Progress, ProgressChannel
 from agtools_nb.define import Tool
 from agtools_nb.errors import UsageError
 from agtools_nb.run.capture import current_output, routed_output
+from agtools_nb.run.clearing import check_path
 from agtools_nb.run.work import Started, Turn, Work, in_time
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ async def yielded(attempt: Attempt) -> AsyncGenerator[Any, None]:
     attempt.begin()
     current_output.set(attempt.output)
     args, kwargs = attempt.bound(tool, prepared.values or {})
+    check_path(attempt, tool)
     async with aclosing(tool.fn(*args, **kwargs)) as values:
         async for value in values:
             yield value

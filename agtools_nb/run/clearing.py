@@ -44,6 +44,29 @@ async def cleared(attempt: Attempt, tool: Tool, prepared: Prepared) -> Prepared:
     return prepared
 
 
+def check_path(attempt: Attempt, tool: Tool) -> None:
+    """Refuse a call whose path leads elsewhere by now than where it was judged.
+
+    To be asked right before the function runs: it may have waited for others, which moved a link.
+
+    Raises:
+        DeniedError: It does.
+        Exception: What the tool's ``path_of=`` raised.
+    """
+    passage = attempt.passage
+    if passage is None or tool.path_of is None or attempt.setting.gate is None:
+        return
+    arguments = {} if attempt.prepared is None else attempt.prepared.arguments or {}
+    if tool.canonical_path(arguments) == passage.path:
+        return
+    passage.is_denied = True
+    raise DeniedError(
+        f"{tool.name} was not run: the path it is about leads elsewhere than when it was judged; "
+        "what ran before it may have moved a link.",
+        hint="Call it again, so that it is judged where the path leads now.",
+    )
+
+
 async def _admitted(attempt: Attempt, tool: Tool, prepared: Prepared) -> Prepared:
     setting = attempt.setting
     assert setting.gate is not None

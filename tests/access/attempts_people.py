@@ -14,14 +14,18 @@ from access.world import Attempts, World
 from agtools_nb import (
     Approval,
     ApprovalDecision,
+    Background,
     Tool,
+    ToolCall,
     ToolError,
     allow,
     allow_all,
     ask_user,
     deny,
     deny_all,
+    workspace_only,
 )
+from agtools_nb.define import Turn
 
 attempts = Attempts()
 
@@ -251,6 +255,50 @@ async def swapped(world: World) -> None:
 
         runner = world.runner(world.read(), policies=[ask_user("read", handler)])
         await world.send(runner, "read", {"path": str(folder / "a")})
+
+
+@attempts(
+    "a path that is swapped for a link between its judgement and its turn",
+    each=["turn", "turn of a thread", "hook", "beside"],
+    open_too=False,  # whoever judges paths looks again
+)
+async def swapped_before_its_turn(world: World, value: str) -> None:
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "a").write_text("shown")
+        (folder / "b").write_text("secret")
+
+        async def swap() -> None:
+            await asyncio.sleep(0.02)
+            (folder / "a").unlink()
+            (folder / "a").symlink_to(folder / "b")
+
+        def read_now(path: str) -> None:
+            world.ran.append(("read", path))
+
+        def real(arguments: Any) -> str:
+            return str(Path(arguments["path"]).resolve())
+
+        first = Tool(swap)
+        second = world.read(mode="dispatched" if value == "beside" else "inline")
+        if value == "turn of a thread":
+            second = Tool(read_now, name="read", path_of=real)
+        runner = world.runner(
+            first, second, policies=[workspace_only(folder)], background=Background()
+        )
+        calls = [ToolCall("swap"), ToolCall("read", {"path": str(folder / "a")})]
+        if value == "hook":
+            runner.before(lambda call, arguments: swap() if call.name == "read" else None)
+            calls = calls[1:]
+        else:
+            first.turn = second.turn = Turn()
+        result = (await runner.process_tool_calls(calls))[-1]
+        if value == "beside":
+            assert result.ok
+            await asyncio.sleep(0.1)
+        else:
+            assert result.status == "denied"
+            assert "leads elsewhere than when it was judged" in (result.error or "")
 
 
 @attempts("a yes that comes after the batch was stopped")
