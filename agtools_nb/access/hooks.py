@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from agtools_nb.context import StateStore
+from agtools_nb.define.cell import Cell, is_rerun, running_cell
 from agtools_nb.errors import UsageError
 from agtools_nb.jsonable import brief_repr
 
@@ -81,6 +82,30 @@ class HookResult:
     modified_args: Mapping[str, Any] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Added:
+    """A hook, and the run of a cell that added it."""
+
+    hook: Callable[..., Any]
+    cell: Cell | None
+
+    def gives_way_to(self, other: _Added) -> bool:
+        """Whether the other one is this one, as its cell defines it when it is run again.
+
+        One guard must not be lost because another one has its name.
+        """
+        if self.cell is None or not is_rerun(self.cell, other.cell):
+            return False
+        names = [
+            (getattr(one.hook, "__module__", None), getattr(one.hook, "__qualname__", None))
+            for one in (self, other)
+        ]
+        module, name = names[0]
+        # Without ids of cells, a name that is no name says nothing.
+        is_name = str(name).isidentifier() and (self.cell.id is not None or name != "_")
+        return names[0] == names[1] and module is not None and is_name
+
+
 class Hooks:
     """A set of hooks, added as decorators; each may be sync or async.
 
@@ -97,15 +122,19 @@ class Hooks:
 
     A hook takes what its kind is given and, if it has one parameter more, the
     :class:`HookContext`. Instead of decorators, a class may have methods of these names; give
-    ``hooks=`` an object of it. Defining a function again, as a cell that is run again does,
-    puts it in the place of the one before.
+    ``hooks=`` an object of it. Running a cell of a notebook again puts its functions in the
+    place of those of the same names that it added before. Otherwise two of one name are two
+    hooks: in one run of a cell, in two cells, in a module.
+
+    A hook is asked before the call's own time begins: a ``timeout`` does not count what a hook
+    takes, so let a slow one bound itself, with ``asyncio.timeout``.
 
     What came before a call (``before_turn``, ``before_tool``, ``on_session_start``) and raises
     refuses it; what comes after it and raises is logged, and changes nothing.
     """
 
     def __init__(self) -> None:
-        self._found: dict[str, list[Callable[..., Any]]] = {event: [] for event in EVENTS}
+        self._found: dict[str, list[_Added]] = {event: [] for event in EVENTS}
 
     def on_session_start(self, hook: Hook) -> Hook:
         """Look on as the session starts, with its first turn."""
@@ -160,16 +189,16 @@ class Hooks:
 
     def of(self, event: str) -> Iterable[Callable[..., Any]]:
         """The hooks of a kind, in the order in which they were added."""
-        return tuple(self._found[event])
+        return tuple(added.hook for added in self._found[event])
 
     def _add(self, event: str, hook: Hook) -> Hook:
         checked_hook(event, hook)
-        found = self._found[event]
-        for place, one in enumerate(found):
-            if _is_again(one, hook):
-                found[place] = hook
+        found, new = self._found[event], _Added(hook, running_cell())
+        for place, added in enumerate(found):
+            if added.gives_way_to(new):
+                found[place] = new
                 return hook
-        found.append(hook)
+        found.append(new)
         return hook
 
     def __repr__(self) -> str:
@@ -245,16 +274,6 @@ def methods_of(owner: Any) -> dict[str, Callable[..., Any]]:
 def _is_decorator(owner: Any, event: str) -> bool:
     """Whether it is what adds hooks, and not a hook that a class derived from Hooks has."""
     return isinstance(owner, Hooks) and getattr(type(owner), event) is getattr(Hooks, event)
-
-
-def _is_again(one: Any, other: Any) -> bool:
-    """Whether a function was defined anew, at the top of the same module or notebook."""
-    names = [
-        (getattr(hook, "__module__", None), getattr(hook, "__qualname__", None))
-        for hook in (one, other)
-    ]
-    module, name = names[0]
-    return names[0] == names[1] and module is not None and str(name).isidentifier()
 
 
 _BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)

@@ -2,56 +2,23 @@
 
 from __future__ import annotations
 
-import sys
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from agtools_nb.define import Tool
+from agtools_nb.define.cell import Cell, ipython, is_rerun, running_cell
 from agtools_nb.define.signature import unwrapped
 from agtools_nb.errors import DuplicateToolError
 
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One execution of a cell.
-
-    Attributes:
-        id: The notebook's id of the cell; ``None`` where the client sends none
-            (consoles, nbclient).
-        run: Tells this execution from every other.
-        number: The number in ``In [3]``.
-    """
-
-    id: str | None
-    run: str
-    number: int
+__all__ = ["Cell", "Ledger", "ipython", "on_cell_end", "running_cell"]
 
 
 @dataclass(frozen=True, slots=True)
 class _Owner:
     cell: Cell | None
     origin: str
-
-
-def running_cell() -> Cell | None:
-    """The cell that is being executed; ``None`` outside of IPython."""
-    shell = ipython()
-    if shell is None:
-        return None
-    # Not shell.execution_count: newer IPython counts on before the cell runs.
-    number = int(shell.displayhook.prompt_count)
-    parent: Any = shell.get_parent() if hasattr(shell, "get_parent") else {}
-    run = str(parent.get("header", {}).get("msg_id") or number)
-    cell_id = parent.get("metadata", {}).get("cellId")
-    return Cell(cell_id if isinstance(cell_id, str) else None, run, number)
-
-
-def ipython() -> Any:
-    """The running IPython shell, ``None`` if there is none. Imports nothing."""
-    module = sys.modules.get("IPython")
-    return None if module is None else module.get_ipython()
 
 
 class Ledger:
@@ -86,7 +53,7 @@ class Ledger:
             if code is not None and code.co_filename == file:
                 tool.origin += f", line {code.co_firstlineno}"
         owner = self._owners.get(tool.name) if taken else None
-        if owner is not None and not _is_rerun(owner.cell, cell):
+        if owner is not None and not is_rerun(owner.cell, cell):
             raise DuplicateToolError(
                 f"the name {tool.name!r} is taken by the tool defined in {owner.origin}; this one "
                 f"is defined in {tool.origin}. Rename one of them, or remove the first: "
@@ -110,17 +77,6 @@ class Ledger:
             if mine and owner.cell is not None and owner.cell.run != cell.run:
                 self.forget(name)
                 self._drop(name)
-
-
-def _is_rerun(first: Cell | None, second: Cell | None) -> bool:
-    """Whether the second definition is the first one's cell, run again.
-
-    Where the client sends no cell ids, each input is a redefinition, as it is for
-    any name in Python.
-    """
-    if first is None or second is None:
-        return False
-    return first.id == second.id and first.run != second.run
 
 
 def _is_interactive(tool: Tool) -> bool:

@@ -24,6 +24,7 @@ from agtools_nb import (
     ask_user,
     deny,
 )
+from agtools_nb.define.cell import Cell
 
 
 async def add(a: int, b: int = 0) -> int:
@@ -532,24 +533,51 @@ def test_decorators_keep_the_function() -> None:
     assert repr(hooks) == "<Hooks: 1 before_tool>"
 
 
-def test_a_function_that_is_defined_again_takes_the_place_of_the_first() -> None:
+GUARDS = """
+for banned in ("add", "other"):
+    @hooks.before_tool
+    def _(call, context, banned=banned):
+        return HookResult(allow=False) if call.name == banned else None
+"""
+
+
+def test_a_guard_of_the_same_name_is_one_more_guard() -> None:
     hooks = Hooks()
-    for _ in range(2):
+    exec(GUARDS, {"__name__": "__main__", "hooks": hooks, "HookResult": HookResult})
+    assert repr(hooks) == "<Hooks: 2 before_tool>"
+    assert run(sent(ToolRunner([add], hooks=hooks), a=1)).status == "denied"
+
+
+@pytest.mark.parametrize("ids", [("a", "a"), (None, None)], ids=["with ids", "without"])
+def test_a_cell_that_is_run_again_replaces_its_hooks(
+    ids: tuple[str | None, str | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hooks = Hooks()
+    code = (
+        "@hooks.before_tool\ndef no_drafts(call): ...\n@hooks.before_tool\ndef other(call): ...\n"
+        "@hooks.before_tool\ndef other(call): ..."
+    )
+    for number, cell_id in enumerate(ids):
+        cell = Cell(cell_id, f"run {number}", number)
+        monkeypatch.setattr("agtools_nb.access.hooks.running_cell", lambda cell=cell: cell)
         namespace: dict[str, Any] = {"__name__": "__main__", "hooks": hooks}
-        exec(
-            "@hooks.before_tool\ndef no_drafts(call): ...\n@hooks.before_tool\ndef other(call): ...",
-            namespace,
-        )
-    assert [hook.__name__ for hook in hooks.of("before_tool")] == ["no_drafts", "other"]
+        exec(code, namespace)
+    found = tuple(hooks.of("before_tool"))
+    assert [hook.__name__ for hook in found] == ["no_drafts", "other", "other"]
+    assert found[0] is namespace["no_drafts"]
+    assert found[2] is namespace["other"]
 
-    def made(n: int) -> Any:
-        def hook(call: ToolCall) -> None: ...
 
-        return hook
-
-    hooks.before_tool(made(1))
-    hooks.before_tool(made(2))
-    assert len(tuple(hooks.of("before_tool"))) == 4
+@pytest.mark.parametrize(("first", "second"), [("a", "b"), (None, "b"), ("a", None)])
+def test_another_cell_replaces_no_hooks(
+    first: str | None, second: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hooks = Hooks()
+    for number, cell_id in enumerate((first, second)):
+        cell = Cell(cell_id, f"run {number}", number)
+        monkeypatch.setattr("agtools_nb.access.hooks.running_cell", lambda cell=cell: cell)
+        exec(GUARDS, {"__name__": "__main__", "hooks": hooks, "HookResult": HookResult})
+    assert repr(hooks) == "<Hooks: 4 before_tool>"
 
 
 def test_hooks_that_are_added_later() -> None:
