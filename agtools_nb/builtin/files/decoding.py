@@ -89,6 +89,11 @@ def is_binary(data: bytes) -> bool:
     return b"\0" in sample or controls > len(sample) * _MOST_CONTROLS
 
 
+def is_wide(data: bytes) -> bool:
+    """Whether bytes begin with the mark of a text whose characters have two or four of them."""
+    return any(data.startswith(mark) for mark, encoding in _MARKS if encoding != "utf-8")
+
+
 def _decoded(data: bytes, encoding: str, mark: bytes) -> Text | None:
     try:
         raw = data.decode(encoding)

@@ -235,7 +235,7 @@ class _Skipped:
         """In words."""
         counts = {
             "binary": self.binary,
-            f"larger than {size_text(MAX_FILE)}": self.too_large,
+            f"larger than {size_text(MAX_FILE)} (view_file shows lines of them)": self.too_large,
             "not to be read": self.unread + walk.unread,
             "left out by .gitignore (include_ignored=true searches it)": walk.left_out,
         }

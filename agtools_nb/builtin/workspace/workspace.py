@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import stat
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BufferedReader
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,7 +24,7 @@ from agtools_nb.builtin.workspace.faults import (
 )
 from agtools_nb.builtin.workspace.folders import Folder, kind_of, open_root
 from agtools_nb.builtin.workspace.names import absolute_text, check_new
-from agtools_nb.builtin.workspace.reading import Contents, read_file
+from agtools_nb.builtin.workspace.reading import Contents, opened_file, read_file
 from agtools_nb.builtin.workspace.taking_turns import turn_in
 from agtools_nb.builtin.workspace.walking import MAX_NAMES
 from agtools_nb.builtin.workspace.writing import check_writable, write_new, write_over
@@ -126,6 +129,19 @@ class Workspace:
                 raise is_a_folder(path)
             data, status = read_file(place.folder, place.name, path, most)
             return Contents(place.shown, data, status)
+
+    @contextmanager
+    def open(self, path: str) -> Iterator[tuple[str, BufferedReader, os.stat_result]]:
+        """Open a file to read it; its path without links, the file, and what it is.
+
+        Raises:
+            ToolError: It is outside, not there, or no regular file.
+        """
+        with self.at(path) as place:
+            if place.is_folder:
+                raise is_a_folder(path)
+            with opened_file(place.folder, place.name, path) as (file, status):
+                yield place.shown, file, status
 
     def entries(self, path: str) -> tuple[str, list[Entry]]:
         """The path of a folder and what is in it, sorted, folders first; at most 50,000 names.
