@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
@@ -150,6 +151,21 @@ def pytest_runtest_makereport(
     report = yield
     item.stash.setdefault(_FAILED, []).append(report.failed)
     return report
+
+
+def pytest_sessionstart() -> None:
+    """Let what is finalised at the bottom of a deep recursion fail there, unheard.
+
+    Some tests nest values until the stack is full. Whatever the garbage collector happens to
+    finalise just then has no room to run, and tells nothing of the code under test.
+    """
+    told = sys.unraisablehook
+
+    def hook(unraisable: Any) -> None:
+        if not issubclass(unraisable.exc_type, RecursionError):
+            told(unraisable)
+
+    sys.unraisablehook = hook
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -126,4 +126,4 @@ def test_a_stopped_call_keeps_its_arguments(look_on: bool) -> None:
     assert (result.status, result.arguments, result.stdout) == (
         "cancelled", {"number": 1}, "waiting\n",
     )  # fmt: skip
-    assert result.duration > 0.005
+    assert result.duration > 0
