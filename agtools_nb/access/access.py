@@ -56,6 +56,7 @@ class Access:
         self._is_started = False
         self._starting = Turn()
         self._remarked: set[str] = set()
+        self._has_fitted = False
 
     @property
     def is_needed(self) -> bool:
@@ -89,10 +90,14 @@ class Access:
     def check(self, tools: Sequence[Tool]) -> None:
         """Look whether rules and tools fit; what looks like a mistake is warned of, once.
 
+        Tools that go later, with the connection to their server, are no mistake.
+
         Raises:
-            UsageError: A rule names a server, and no tool comes from one.
+            UsageError: A rule names a server, no tool comes from one, and none did before.
         """
-        for remark in self.engine.check(tools):
+        found = self.engine.check(tools, at_start=not self._has_fitted)
+        self._has_fitted = True
+        for remark in found:
             if remark not in self._remarked:
                 self._remarked.add(remark)
                 warnings.warn(remark, UserWarning, stacklevel=4)

@@ -30,10 +30,16 @@ def checked(policies: Sequence[Policy], tools: Sequence[Tool]) -> None:
 
 
 def remarks(
-    rules: Sequence[Rule], capabilities: CapabilitiesConfig, tools: Sequence[Tool]
+    rules: Sequence[Rule],
+    capabilities: CapabilitiesConfig,
+    tools: Sequence[Tool],
+    *,
+    at_start: bool = True,
 ) -> tuple[str, ...]:
     """What looks like a mistake, each in a sentence for people."""
-    return (*_nameless(rules, tools), *_unknown(capabilities, tools), *_beaten(rules, tools))
+    # A server that was there at the start may be gone for now, with its tools.
+    looked_at = [rule for rule in rules if at_start or rule.policy.server is None]
+    return (*_nameless(looked_at, tools), *_unknown(capabilities, tools), *_beaten(rules, tools))
 
 
 def _nameless(rules: Sequence[Rule], tools: Sequence[Tool]) -> Iterator[str]:

@@ -177,21 +177,24 @@ class PolicyEngine:
             kinds.add("allow")
         return _STANDINGS[kinds.pop()] if len(kinds) == 1 else "depends"
 
-    def check(self, tools: Sequence[Tool]) -> tuple[str, ...]:
+    def check(self, tools: Sequence[Tool], *, at_start: bool = True) -> tuple[str, ...]:
         """Look whether the rules fit the tools.
 
         Args:
             tools: Every tool there is, also those that are off.
+            at_start: Whether no call has run yet; later, rules about servers may be about ones
+                that are gone. Default ``True``.
 
         Returns:
             What looks like a mistake, in sentences for people: a rule that names no tool, a
             conditional rule that an exact ``allow`` beats.
 
         Raises:
-            UsageError: A rule names a server, and no tool comes from one.
+            UsageError: A rule names a server, and no tool comes from one, at the start.
         """
-        checked(self.policies, tools)
-        return remarks(self._rules, self.capabilities, tools)
+        if at_start:
+            checked(self.policies, tools)
+        return remarks(self._rules, self.capabilities, tools, at_start=at_start)
 
 
 _STANDINGS: dict[PolicyKind, Standing] = {"allow": "on", "deny": "denied", "ask": "asks"}

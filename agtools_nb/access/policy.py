@@ -109,7 +109,7 @@ def allow(  # type: ignore[overload-overlap]  # a tool has a name, too, and come
 @overload
 def allow(
     target: Server,
-    tools: Sequence[str] | None = None,
+    tools: Sequence[str | Tool] | None = None,
     *,
     when: Predicate | None = None,
     name: str = "",
@@ -117,7 +117,7 @@ def allow(
 ) -> tuple[Policy, ...]: ...
 def allow(
     target: Target | Server,
-    tools: Sequence[str] | None = None,
+    tools: Sequence[str | Tool] | None = None,
     *,
     when: Predicate | None = None,
     name: str = "",
@@ -128,7 +128,7 @@ def allow(
     Args:
         target: A tool or its name (a :class:`BuiltinTools` is one), ``"server/tool"``,
             ``"server/*"``, or ``"*"`` for all. Or a server: anything with a ``name``.
-        tools: With a server, names of its tools. Default: all of them.
+        tools: With a server, its tools, or their names. Default: all of them.
         when: Only calls for which this is true; sync or async. It is given a copy of the
             arguments as the tool will get them (coerced, changed by its types, defaults filled
             in), as a dict under the keys of the tool's schema, or what its parameter is annotated
@@ -158,7 +158,7 @@ def deny(  # type: ignore[overload-overlap]  # a tool has a name, too, and comes
 @overload
 def deny(
     target: Server,
-    tools: Sequence[str] | None = None,
+    tools: Sequence[str | Tool] | None = None,
     *,
     when: Predicate | None = None,
     name: str = "",
@@ -166,7 +166,7 @@ def deny(
 ) -> tuple[Policy, ...]: ...
 def deny(
     target: Target | Server,
-    tools: Sequence[str] | None = None,
+    tools: Sequence[str | Tool] | None = None,
     *,
     when: Predicate | None = None,
     name: str = "",
@@ -196,7 +196,7 @@ def ask_user(  # type: ignore[overload-overlap]  # a tool has a name, too, and c
 def ask_user(
     target: Server,
     handler: ApprovalHandler | None = None,
-    tools: Sequence[str] | None = None,
+    tools: Sequence[str | Tool] | None = None,
     *,
     when: Predicate | None = None,
     name: str = "",
@@ -205,7 +205,7 @@ def ask_user(
 def ask_user(
     target: Target | Server,
     handler: ApprovalHandler | None = None,
-    tools: Sequence[str] | None = None,
+    tools: Sequence[str | Tool] | None = None,
     *,
     when: Predicate | None = None,
     name: str = "",
@@ -234,7 +234,7 @@ def ask_user(
 def _made(
     kind: PolicyKind,
     target: Any,
-    tools: Sequence[str] | None,
+    tools: Sequence[str | Tool] | None,
     when: Predicate | None,
     name: str,
     reason: str,
@@ -253,9 +253,10 @@ def _made(
         return Policy(kind, text, when, name, reason, handler, None, server)
     if isinstance(tools, str):
         raise UsageError(f"{word}: tools={tools!r} is one name; write tools=[{tools!r}]")
+    named = ["*"] if tools is None else [_tool_of(word, server, one) for one in tools]
     return tuple(
         Policy(kind, f"{server}/{tool}", when, name, reason, handler, None, server)
-        for tool in (["*"] if tools is None else tools)
+        for tool in named
     )
 
 
@@ -265,6 +266,27 @@ def _server_of(target: Any) -> str | None:
         return None
     name = getattr(target, "name", None)
     return name if isinstance(name, str) and name else None
+
+
+def _tool_of(word: str, server: str, tool: Any) -> str:
+    """The name of a server's tool.
+
+    Raises:
+        UsageError: It is none.
+    """
+    if isinstance(tool, Tool):
+        if tool.server_name == server:
+            return tool.remote_name
+        where = "is your own" if tool.server_name is None else f"comes from {tool.server_name!r}"
+        raise UsageError(f"{word}: tools=[{tool.name}] {where}, and not from {server!r}")
+    text = str(getattr(tool, "value", tool)) if isinstance(tool, str) else ""
+    if text == "*" or (text and not _GLOB.search(text)):
+        return text
+    why = "patterns are not understood" if text else "that is no name of a tool"
+    raise UsageError(
+        f"{word}: tools=[{brief_repr(tool)}]: {why}; name tools of {server!r} exactly, or leave "
+        "tools= out for all of them"
+    )
 
 
 def _read_target(word: str, target: Any) -> tuple[str, str | None]:

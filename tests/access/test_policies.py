@@ -375,6 +375,36 @@ def checked(tools: list[Tool], policies: Any, **options: Any) -> tuple[str, ...]
     return PolicyEngine(policies, approve=yes, **options).check(tools)
 
 
+def test_tools_of_a_server_are_named_as_in_text() -> None:
+    server = SimpleNamespace(name="s")
+    remote = tool("pay", "s").renamed("s_pay")
+    assert [one.target for one in deny(server, [remote, "*"])] == ["s/pay", "s/*"]
+    assert deny(server, [remote])[0].names(remote)
+    assert allow(server, []) == ()
+    for wrong, why in [
+        ("a*", "patterns are not understood"),
+        ("", "no name of a tool"),
+        (5, "no name of a tool"),
+        (tool("pay"), "is your own, and not from 's'"),
+        (tool("pay", "t"), "comes from 't', and not from 's'"),
+    ]:
+        with pytest.raises(UsageError, match=why):
+            deny(server, [wrong])
+
+
+def test_a_server_that_goes_takes_no_calls_with_it() -> None:
+    runner = ToolRunner([tool("own")], policies=[deny("s/*")])
+    with pytest.raises(UsageError, match="no tool comes from a server"):
+        asyncio.run(runner.process_tool_calls([("own", {})]))
+    runner.register(tool("pay", "s"))
+    assert asyncio.run(runner.process_tool_calls([("pay", {})]))[0].status == "denied"
+    runner.unregister("pay")
+    found = asyncio.run(runner.process_tool_calls([("own", {}), ("pay", {})]))
+    assert [result.status for result in found] == ["ok", "invalid"]
+    runner.register(tool("pay", "s"))
+    assert asyncio.run(runner.process_tool_calls([("pay", {})]))[0].status == "denied"
+
+
 def test_rules_about_servers_need_one() -> None:
     with pytest.raises(UsageError, match="no tool comes from a server"):
         checked([tool()], [deny("s/x")])
