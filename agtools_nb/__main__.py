@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from agtools_nb.agent.models.local.command import add_command as add_fetch_model
 from agtools_nb.mcp.serving.command import add_command as add_serve
 
 _ABOUT = "Tools that a language model can call, in Jupyter: the tour, and tools as an MCP server."
@@ -34,6 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     quickstart.set_defaults(run=None)
     add_serve(commands)
+    add_fetch_model(commands)
     given, for_lab = parser.parse_known_args(argv)
     if given.run is not None:
         if for_lab:
