@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         SubagentStarted,
         TextPart,
         TextPiece,
+        ThreadStarted,
         Turn,
         Usage,
         UsagePart,
@@ -70,6 +71,9 @@ if TYPE_CHECKING:
     )
     from agtools_nb.agent.models.hosted import (
         HostedModel,
+    )
+    from agtools_nb.agent.models.local import (
+        LocalModel,
     )
     from agtools_nb.arguments import (
         Coerced,
@@ -235,6 +239,7 @@ __all__ = [
     "Inbox",
     "Journal",
     "JournalEntry",
+    "LocalModel",
     "MCPServer",
     "Media",
     "Memory",
@@ -275,6 +280,7 @@ __all__ = [
     "SubscriptionEvent",
     "TextPart",
     "TextPiece",
+    "ThreadStarted",
     "Tool",
     "ToolCall",
     "ToolContext",
@@ -378,6 +384,7 @@ _HOMES = {
     "Inbox": "agtools_nb.events",
     "Journal": "agtools_nb.run",
     "JournalEntry": "agtools_nb.run",
+    "LocalModel": "agtools_nb.agent.models.local",
     "MCPServer": "agtools_nb.mcp",
     "Media": "agtools_nb.media",
     "Memory": "agtools_nb.context",
@@ -419,6 +426,7 @@ _HOMES = {
     "SubscriptionEvent": "agtools_nb.events",
     "TextPart": "agtools_nb.agent",
     "TextPiece": "agtools_nb.agent",
+    "ThreadStarted": "agtools_nb.agent",
     "Tool": "agtools_nb.define",
     "ToolCall": "agtools_nb.calls",
     "ToolContext": "agtools_nb.context",
