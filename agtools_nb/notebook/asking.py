@@ -15,7 +15,7 @@ from agtools_nb.context.questions import Answer
 from agtools_nb.errors import ToolError
 from agtools_nb.notebook.kernel_loop import KernelLoop
 from agtools_nb.notebook.live_output import LiveOutput
-from agtools_nb.notebook.surroundings import in_cell, in_voila, nobody_here
+from agtools_nb.notebook.surroundings import in_cell, in_voila, is_reentered, nobody_here
 from agtools_nb.run import Batch
 from agtools_nb.views.approval import ApprovalView
 from agtools_nb.views.asked import AskedView
@@ -73,6 +73,7 @@ class Place:
         is_blocking: Whether the cell blocks, so that no answer could come in.
         is_awaited: Whether a cell waits for the run.
         is_elsewhere: Whether cards are shown in the running cell, too: the host may be far off.
+        within: The place of the call that began the run, if that was one.
     """
 
     host: HostView | None = None
@@ -80,6 +81,12 @@ class Place:
     is_blocking: bool = False
     is_awaited: bool = False
     is_elsewhere: bool = False
+    within: Place | None = None
+
+    @property
+    def blocks(self) -> bool:
+        """Whether a cell blocks until the run, or the call that began it, has ended."""
+        return self.is_blocking or (self.within is not None and self.within.blocks)
 
 
 _place: ContextVar[Place | None] = ContextVar("agtools_nb_place", default=None)
@@ -88,6 +95,9 @@ _place: ContextVar[Place | None] = ContextVar("agtools_nb_place", default=None)
 @contextlib.contextmanager
 def asking_in(place: Place) -> Iterator[None]:
     """Have what runs inside ask there; tasks that it starts do, too."""
+    here = _place.get()
+    if here is not None and here is not place and here.blocks:
+        place.within = here
     before = _place.set(place)
     try:
         yield
@@ -249,10 +259,12 @@ def _nobody(place: Place, argument: str) -> str | None:
     """Why nobody can answer here, and what its author can do; ``None`` if somebody can."""
     if (why := nobody_here()) is not None:
         return f"{why}. Its author can answer in code, by a function: Toolkit({argument}...)"
-    if place.is_blocking:
+    waited_for = place.host is None or place.is_awaited
+    if place.blocks or (waited_for and is_reentered()):
         return (
             "the cell blocks, and no click would reach the kernel. Run it with await: "
-            "await tk.run(...) or await tk.call(...) in place of run_sync and call_sync"
+            "await tk.run(...) or await tk.call(...) in place of run_sync, call_sync and "
+            "run_until_complete"
         )
     if in_voila() and in_cell() and (place.is_awaited or place.host is None):
         return (

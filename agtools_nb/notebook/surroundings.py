@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
+import threading
+from types import FrameType
 from typing import Any
 
 from agtools_nb.notebook.cells import ipython
@@ -31,6 +34,27 @@ def in_voila() -> bool:
 def in_cell() -> bool:
     """Whether what runs now was started by a cell, not by a message of a widget."""
     return bool(_request().get("header", {}).get("msg_type") == "execute_request")
+
+
+def is_reentered() -> bool:
+    """Whether a cell blocks in ``run_until_complete``, which a patched loop allows.
+
+    What is asked now need not be what the cell waits for, but most likely is.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return False
+    frame: FrameType | None = sys._getframe(1)
+    is_inside = False
+    while frame is not None:
+        name, module = frame.f_code.co_name, str(frame.f_globals.get("__name__"))
+        # The kernel's own loop may have been started by a patched function: then there is no
+        # other around it.
+        if is_inside and name == "_run_once":
+            return True
+        if name == "run_until_complete" and module.startswith("nest_asyncio"):
+            is_inside = True
+        frame = frame.f_back
+    return False
 
 
 def _request() -> dict[str, Any]:

@@ -319,10 +319,12 @@ class Toolkit:
         shown.show()
         results = Results()
         display.mark_shown(results)
+        place = Place(is_blocking=True)
         try:
-            with asking_in(Place(is_blocking=True)):
+            with asking_in(place):
                 results[:] = self._loop.block_on(batch.run(), batch.stop)
         finally:
+            place.is_blocking = False  # for what runs on
             shown.finish()
         return results
 

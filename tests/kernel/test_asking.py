@@ -72,6 +72,59 @@ def test_a_blocking_cell_is_refused_at_once_with_advice(page: Kernel, tool: str)
     assert page.value("(ran, tk.waiting)") == ([], ())
 
 
+MORE = """
+@tk.tool
+async def by_call(tool: str) -> str:
+    "Call another."
+    return (await tk.call(tool)).error or "ran"
+
+@tk.tool
+async def by_runner(tool: str) -> str:
+    "Call another, on the short way."
+    return (await tk.runner.process_tool_calls([ToolCall(tool)]))[0].error or "ran"
+
+async def waited(handle):
+    return (await handle).error
+"""
+
+
+@pytest.mark.parametrize("tool", ["push", "quiz"])
+@pytest.mark.parametrize("way", ["by_call", "by_runner"])
+def test_a_call_inside_of_a_blocking_one_is_refused_too(page: Kernel, way: str, tool: str) -> None:
+    page.run(MORE, cell="more")
+    began = time.monotonic()
+    error = page.value(f"tk.call_sync({way!r}, tool={tool!r}).result")
+    assert time.monotonic() - began < 10
+    assert "await tk.call(...)" in error
+    assert page.value("(ran, tk.waiting)") == ([], ())
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "loop.run_until_complete(tk.runner.process_tool_calls([ToolCall('push')]))[0].error",
+        "loop.run_until_complete(waited(tk.call('push')))",
+        "asyncio.run(tk.runner.process_tool_calls([ToolCall('push')]))[0].error",
+    ],
+)
+def test_a_loop_that_is_entered_again_is_refused_too(page: Kernel, code: str) -> None:
+    page.run(MORE, cell="more")
+    page.run("tk.call_sync('by_call', tool='none')")  # patches the loop
+    page.run("loop = asyncio.get_event_loop()")
+    began = time.monotonic()
+    assert "await tk.call(...)" in page.value(code)
+    assert time.monotonic() - began < 10
+    assert page.value("(ran, tk.waiting)") == ([], ())
+
+
+def test_what_was_left_running_is_asked_about_once_the_cell_has_ended(page: Kernel) -> None:
+    page.run(MORE, cell="more")
+    page.run("tk.call_sync('by_call', tool='none')")
+    page.run("handle = tk.call('push')\nprint(tk.call_sync('by_call', tool='none').result)")
+    page.run("card = await first_card()\ncard.approve()")
+    assert page.value("(await handle).status") == "ok"
+
+
 def test_a_card_is_answered_from_another_cell(page: Kernel) -> None:
     """The cell that began the run has ended; what the card is told then decides."""
     assert page.run("handle = tk.run([ToolCall('push'), ToolCall('push', {'to': 'fork'})])").status
