@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from agtools_nb.builtin.workspace import Workspace
+from agtools_nb.builtin.workspace import Walk, Workspace, can_be_given, shown_name
+from agtools_nb.builtin.workspace.names import MAX_DEPTH
 
 MAX_FILE = 20_000_000
 """Bytes of a file that is read or written whole."""
@@ -49,6 +50,39 @@ def too_many(shown: int, most: int) -> str:
     """What a reader must know where there is more than is shown."""
     remedy = "narrow the search, or raise max_results" if shown < most else "narrow the search"
     return f"There are more than {shown:,}; {remedy}."
+
+
+def too_deep(walk: Walk) -> list[str]:
+    """What a reader must know of folders that were too deep to look into."""
+    if not walk.too_deep:
+        return []
+    count = f"{walk.too_deep:,}"
+    return [f"Folders more than {MAX_DEPTH} deep, not looked into: {count} (a command can)."]
+
+
+class Unreachable:
+    """Paths that were found, but that no tool takes as they are shown."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._first = ""
+
+    def look(self, path: str) -> None:
+        """Take a path that is shown."""
+        if not can_be_given(path):
+            self._count += 1
+            self._first = self._first or shown_name(path)
+
+    def notes(self) -> list[str]:
+        """In words."""
+        if not self._count:
+            return []
+        others = f" and {self._count - 1:,} more" if self._count > 1 else ""
+        note = (
+            f"{self._first!r}{others}: the tools for files cannot open such a name (bytes that "
+            "are no UTF-8, characters that cannot be seen, backslashes). It must be renamed first."
+        )
+        return [note]
 
 
 def with_notes(result: dict[str, Any], notes: list[str]) -> dict[str, Any]:

@@ -14,13 +14,15 @@ from agtools_nb.arguments.nearest import nearest
 from agtools_nb.builtin.files.common import (
     WALK_NAMES,
     WALK_SECONDS,
+    Unreachable,
     path_in,
+    too_deep,
     too_many,
     with_notes,
     workspace_of,
 )
 from agtools_nb.builtin.files.ignoring import IgnoreRules, NoRules
-from agtools_nb.builtin.files.patterns import MAX_PATTERN, Matcher, glob_matcher
+from agtools_nb.builtin.files.patterns import MAX_PATTERN, Matcher, check_glob, glob_matcher
 from agtools_nb.builtin.workspace import Found, Walk, Workspace, fault_of, shown_name
 from agtools_nb.define import Tool
 from agtools_nb.jsonable import clean_text, shorten
@@ -62,13 +64,15 @@ def find_file_tool(workspace: Workspace | str | os.PathLike[str] = ".") -> Tool:
         max_results: Annotated[int, Field(ge=1, le=MAX_FOUND, description="Most results.")] = 100,
     ) -> dict[str, Any]:
         """Find files and folders by their names. Links are found but not followed."""
-        matches = _matcher(pattern)
+        check_glob(pattern)
+        matches = _matcher(pattern.rstrip("/"))
+        kind = "folder" if pattern.endswith("/") and kind == "any" else kind
         with space.at(path) as place:
             if not place.is_folder:
                 raise fault_of("not_a_folder", f"{place.shown!r} is a file, not a folder.")
             rules = NoRules() if include_ignored else IgnoreRules.of(space, place.parts)
             walk = Walk(rules, seconds=WALK_SECONDS, most=WALK_NAMES)
-            search = _Search(matches, kind, "/" in pattern, len(place.parts))
+            search = _Search(matches, kind, "/" in pattern.rstrip("/"), len(place.parts))
             found = search.paths(walk.below(place.folder, place.parts), max_results)
         return with_notes({"paths": found}, _notes(walk, search, pattern, max_results))
 
@@ -97,6 +101,7 @@ class _Search:
         self._is_path = is_path
         self._depth = depth
         self.names: set[str] = set()
+        self.unreachable = Unreachable()
         self.is_full = False
         self.has_found = False
 
@@ -109,6 +114,7 @@ class _Search:
                 if len(paths) == most:
                     self.is_full = True
                     break
+                self.unreachable.look(found.path)
                 paths.append(shown_name(found.path) + ("/" if found.is_folder else ""))
         self.has_found = bool(paths)
         return paths
@@ -139,12 +145,14 @@ def _notes(walk: Walk, search: _Search, pattern: str, most: int) -> list[str]:
         notes.append(too_many(most, MAX_FOUND))
     if walk.ended_early:
         notes.append(f"The search ended {walk.ended_early}; give a folder to search the rest.")
+    notes += too_deep(walk)
     if walk.unread:
         notes.append(f"Folders that could not be read: {walk.unread:,}.")
     if not search.is_full and walk.left_out:
         notes.append(
             f"Left out by .gitignore: {walk.left_out:,} (include_ignored=true finds them too)."
         )
+    notes += search.unreachable.notes()
     if not search.has_found:
         near = nearest(pattern.rpartition("/")[2], sorted(search.names)[:2_000])
         notes += [f"There is {shown_name(near)!r}."] if near is not None else []

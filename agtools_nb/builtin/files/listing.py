@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from agtools_nb.access.names import BuiltinTools
-from agtools_nb.builtin.files.common import path_in, with_notes, workspace_of
+from agtools_nb.builtin.files.common import Unreachable, path_in, with_notes, workspace_of
 from agtools_nb.builtin.workspace import Entry, Workspace, shown_name
 from agtools_nb.define import Tool
 from agtools_nb.errors import ToolError
@@ -43,6 +43,10 @@ def list_directory_tool(workspace: Workspace | str | os.PathLike[str] = ".") -> 
             notes.append(
                 f"{MAX_ENTRIES:,} of {len(entries):,} names are listed; find_file finds others."
             )
+        unreachable = Unreachable()
+        for entry in entries[:MAX_ENTRIES]:
+            unreachable.look(entry.name)
+        notes += unreachable.notes()
         listed = [_listed(space, shown, entry) for entry in entries[:MAX_ENTRIES]]
         return with_notes({"path": shown, "entries": listed}, notes)
 

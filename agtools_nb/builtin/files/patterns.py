@@ -133,6 +133,29 @@ def glob_matcher(glob: str, *, braces: bool = False) -> Matcher:
     return matches
 
 
+def check_glob(pattern: str) -> None:
+    """Refuse globs that can mean nothing below a folder.
+
+    Raises:
+        ToolError: It is one of these.
+    """
+    why = ""
+    if pattern.startswith("/"):
+        why = "it begins with '/', and what is found is below path"
+    elif ".." in pattern.split("/"):
+        why = "'..' in it leads nowhere, for what is found is below path"
+    elif "\n" in pattern or "\0" in pattern:
+        why = "it has more than one line" if "\n" in pattern else "it holds a NUL character"
+    elif pattern.strip("./") == "":
+        why = "it names nothing"
+    if why:
+        raise fault_of(
+            "bad_pattern",
+            f"{shorten(clean_text(pattern), 200)!r} finds nothing: {why}.",
+            "Give the folder to look in as path, and a glob such as '*.py' or 'docs/**/*.md'.",
+        )
+
+
 class _Glob:
     """Reads a glob from left to right and writes a regular expression."""
 

@@ -15,14 +15,16 @@ from agtools_nb.builtin.files.common import (
     MAX_FILE,
     WALK_NAMES,
     WALK_SECONDS,
+    Unreachable,
     path_in,
+    too_deep,
     too_many,
     with_notes,
     workspace_of,
 )
 from agtools_nb.builtin.files.decoding import text_of
 from agtools_nb.builtin.files.ignoring import IgnoreRules, NoRules
-from agtools_nb.builtin.files.patterns import MAX_PATTERN, LineSearch, glob_matcher
+from agtools_nb.builtin.files.patterns import MAX_PATTERN, LineSearch, check_glob, glob_matcher
 from agtools_nb.builtin.workspace import Found, Walk, Workspace, fault_of, shown_name
 from agtools_nb.builtin.workspace.descent import Place
 from agtools_nb.builtin.workspace.reading import read_file
@@ -91,14 +93,21 @@ def search_directory_tool(workspace: Workspace | str | os.PathLike[str] = ".") -
         ] = False,
         max_results: Annotated[int, Field(ge=1, le=MAX_MATCHES, description="Most results.")] = 100,
     ) -> dict[str, Any]:
-        """Search the text of files, line by line.
+        """Search the text of files, line by line: no match goes over the end of one.
 
         Matching lines are "12: text", lines around them "11- text". Binary files are skipped.
         """
+        if literal and "\n" in pattern:
+            raise fault_of(
+                "bad_pattern",
+                "The pattern has more than one line, and lines are searched one by one.",
+                "Search for one of them; context_lines shows what is around it.",
+            )
         search = _Search(
             LineSearch(pattern, literal=literal, ignore_case=ignore_case),
             context_lines,
             max_results,
+            has_line_end="\n" in pattern or r"\n" in pattern,
         )
         with space.at(path) as place:
             rules = NoRules() if include_ignored else IgnoreRules.of(space, _folder_of(place))
@@ -122,15 +131,20 @@ class _Search:
         found: Whether the pattern is found in a line.
         around: Lines to show around a match.
         most: Matching lines to show.
+        has_line_end: Whether the pattern speaks of line ends. Default ``False``.
     """
 
-    def __init__(self, found: LineSearch, around: int, most: int) -> None:
+    def __init__(
+        self, found: LineSearch, around: int, most: int, *, has_line_end: bool = False
+    ) -> None:
         self._found = found
+        self._has_line_end = has_line_end
         self._around = around
         self._left = most
         self._room = MAX_TEXT
         self._skipped = _Skipped()
         self._searched = 0
+        self._unreachable = Unreachable()
         self.matches: list[dict[str, Any]] = []
         self.is_full = False
 
@@ -140,6 +154,7 @@ class _Search:
             lines = self._lines_of(found)
             shown = [] if lines is None else self._shown(lines, walk)
             if shown:
+                self._unreachable.look(found.path)
                 self.matches.append({"path": shown_name(found.path), "lines": shown})
             if self.is_full or walk.is_over:
                 return
@@ -157,8 +172,11 @@ class _Search:
             notes.append(
                 f"Long lines of which only the beginning was searched: {self._found.cut:,}."
             )
+        notes += self._unreachable.notes() + too_deep(walk)
         if not self.matches:
             notes.append(f"Text files searched: {self._searched:,}.")
+            if self._has_line_end:
+                notes.append("Lines are searched one by one: no line holds a line end.")
         return notes + self._skipped.notes(walk)
 
     def _lines_of(self, found: Found) -> list[str] | None:
@@ -264,6 +282,7 @@ def _included(include: str | None) -> Callable[[Found, int], bool]:
     """Whether a file is meant by ``include``, looked at from a folder of some depth."""
     if include is None:
         return lambda found, depth: True
+    check_glob(include)
     try:
         matches = glob_matcher(include.removeprefix("./"), braces=True)
     except (SchemaError, UnicodeEncodeError):

@@ -73,6 +73,7 @@ class Walk:
 
     Attributes:
         unread: Folders that could not be read.
+        too_deep: Folders that were not looked into, because paths have so many names only.
         left_out: Names that the rules left out.
         ended_early: Why it ended before everything was seen; ``""`` if it did not.
     """
@@ -83,6 +84,7 @@ class Walk:
         self._seconds = seconds
         self._left = self._most = most
         self.unread = 0
+        self.too_deep = 0
         self.left_out = 0
         self.ended_early = ""
 
@@ -122,7 +124,7 @@ class Walk:
 
     def _inside(self, found: Found, rules: Rules) -> Iterator[Found]:
         if len(found.parts) >= MAX_DEPTH:
-            self.unread += 1
+            self.too_deep += 1
             return
         try:
             inner = found.folder.folder(found.name)
