@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 import re
 import tempfile
 from pathlib import Path
@@ -13,9 +15,10 @@ from builtin.file_tools import call, done, refused, run_all, runner_of
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from agtools_nb import ToolResult
+from agtools_nb import ToolResult, Workspace
 from agtools_nb.builtin.files import common, creating, editing
 from agtools_nb.builtin.files.decoding import text_of
+from agtools_nb.builtin.workspace import folders
 
 
 @pytest.fixture
@@ -261,3 +264,76 @@ def test_what_was_edited_is_what_is_viewed(content: str, old: str, new: str) -> 
         written = Path(folder, "x.txt").read_bytes().decode().replace("\r\n", "\n")
         assert end in ("\n", "\r\n")
         assert "\n".join(shown) == written.removesuffix("\n")
+
+
+@given(content=st.text(st.sampled_from("ab \n\r\x0b\x0c\x1c\x85\u2028\u2029"), max_size=20))
+def test_lines_are_counted_as_they_are_shown(content: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        runner = runner_of(folder)
+        made = done(runner, "create_file", path="x.txt", content=content)
+        text = text_of(content.encode())
+        if text is None:
+            return
+        assert made["lines"] == len(text.lines)
+        seen = done(runner, "view_file", path="x.txt")
+        assert seen["lines"] == f"1-{made['lines']} of {made['lines']}"
+
+
+class Refusing:
+    """``os`` of a process that may give no file away."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(os, name)
+
+    def fchown(self, fd: int, user: int, group: int) -> None:
+        """Refuse."""
+        raise PermissionError(errno.EPERM, "no")
+
+
+class Watching(Refusing):
+    """``os`` that gives files away, and remembers to whom."""
+
+    def __init__(self) -> None:
+        self.given: list[tuple[int, int]] = []
+
+    def fchown(self, fd: int, user: int, group: int) -> None:
+        """Remember."""
+        self.given.append((user, group))
+
+
+def of_others(status: os.stat_result) -> os.stat_result:
+    """What a file is that belongs to somebody else."""
+    values = list(status)
+    values[4], values[5] = status.st_uid + 1, status.st_gid + 1
+    return os.stat_result(values)
+
+
+def test_an_edited_file_keeps_its_owner(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    space = Workspace(root)
+    (root / "a.py").chmod(0o674)
+    with space.at("a.py") as place:
+        like = of_others((root / "a.py").stat())
+        watching = Watching()
+        monkeypatch.setattr(folders, "os", watching)
+        name = place.folder.write_beside("a.py", b"new", like)
+        assert watching.given == [(like.st_uid, -1), (-1, like.st_gid)]
+        assert (root / name).stat().st_mode & 0o777 == 0o674
+        monkeypatch.setattr(folders, "os", Refusing())
+        name = place.folder.write_beside("a.py", b"new", like)
+        assert (root / name).stat().st_mode & 0o777 == 0o644, "what one group may, no other may"
+    monkeypatch.undo()
+    (note,) = space.parted("a.py", like)
+    assert f"Its owner was {like.st_uid}:{like.st_gid} and is" in note
+    assert space.parted("a.py", (root / "a.py").stat()) == []
+
+
+def test_other_names_of_an_edited_file_are_told(root: Path) -> None:
+    runner = runner_of(root)
+    (root / "b.py").hardlink_to(root / "a.py")
+    found = done(runner, "edit_file", path="a.py", old_text="return 1", new_text="return 3")
+    assert "1 more name(s) elsewhere (hard links)" in found["note"]
+    assert "return 1" in (root / "b.py").read_text()
+    assert "note" not in done(runner, "edit_file", path="a.py", old_text="3", new_text="4")
+    (root / "c.py").hardlink_to(root / "a.py")
+    found = done(runner, "create_file", path="c.py", content="", overwrite=True)
+    assert "hard links" in found["note"]

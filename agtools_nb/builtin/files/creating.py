@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from agtools_nb.access.names import BuiltinTools
-from agtools_nb.builtin.files.common import MAX_FILE, path_in, workspace_of
+from agtools_nb.builtin.files.common import MAX_FILE, path_in, with_notes, workspace_of
 from agtools_nb.builtin.workspace import Workspace, fault_of
 from agtools_nb.define import Tool
 from agtools_nb.media import size_text
@@ -51,8 +51,13 @@ def create_file_tool(workspace: Workspace | str | os.PathLike[str] = ".") -> Too
                 f"The content has {size_text(len(data))}; at most {size_text(MAX_FILE)} "
                 "are written.",
             )
+        before = None
+        if overwrite:
+            with space.at(path, new=True) as place:
+                before = place.status
         shown = space.write(path, data, over=overwrite)
-        return {"path": shown, "bytes": len(data), "lines": len(content.splitlines())}
+        made = {"path": shown, "bytes": len(data), "lines": _count(content)}
+        return made if before is None else with_notes(made, space.parted(path, before))
 
     tool = Tool(
         create_file,
@@ -64,6 +69,11 @@ def create_file_tool(workspace: Workspace | str | os.PathLike[str] = ".") -> Too
     )
     tool.turn = space.turn
     return tool
+
+
+def _count(text: str) -> int:
+    """How many lines view_file shows of it."""
+    return text.count("\n") + (not text.endswith("\n") and text != "")
 
 
 def encoded(text: str, encoding: str) -> bytes:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from agtools_nb.access.names import BuiltinTools
-from agtools_nb.builtin.files.common import MAX_FILE, path_in, workspace_of
+from agtools_nb.builtin.files.common import MAX_FILE, path_in, with_notes, workspace_of
 from agtools_nb.builtin.files.creating import encoded
 from agtools_nb.builtin.files.decoding import Text, text_of
 from agtools_nb.builtin.files.nearby import most_alike, spaced_otherwise
@@ -85,7 +85,8 @@ def edit_file_tool(workspace: Workspace | str | os.PathLike[str] = ".") -> Tool:
                 "are written.",
             )
         shown = space.write(path, data, over=contents)
-        return {"path": shown, "replaced": len(spans), "text": _after(data, text, spans, new)}
+        done = {"path": shown, "replaced": len(spans), "text": _after(data, text, spans, new)}
+        return with_notes(done, space.parted(path, contents.status))
 
     tool = Tool(
         edit_file,

@@ -123,25 +123,26 @@ class Folder:
         finally:
             os.close(fd)
 
-    def write_beside(self, name: str, data: bytes, mode: int | None) -> str:
+    def write_beside(self, name: str, data: bytes, like: os.stat_result | None) -> str:
         """Write a new file under a name of our own, on the disk when this returns.
 
         Args:
             name: What it is to become.
             data: Its content.
-            mode: Its permissions; ``None`` for those of any new file.
+            like: Whose owner and permissions it gets, as far as this process may give them;
+                ``None`` for those of any new file.
 
         Returns:
             Its name.
         """
         temporary = f".{name[:40]}.{secrets.token_hex(8)}.tmp"
-        fd = self._open(temporary, _NEW, 0o666 if mode is None else 0o600)
+        fd = self._open(temporary, _NEW, 0o666 if like is None else 0o600)
         try:
             with os.fdopen(fd, "wb") as file:
                 file.write(data)
                 file.flush()
-                if mode is not None and hasattr(os, "fchmod"):
-                    os.fchmod(fd, stat.S_IMODE(mode))
+                if like is not None and hasattr(os, "fchmod"):
+                    _make_like(fd, like)
                 os.fsync(fd)
         except BaseException:
             self.remove(temporary)
@@ -189,6 +190,25 @@ class Folder:
         """Have the names on the disk too; some file systems cannot be asked."""
         with suppress(OSError):
             os.fsync(self._fd)
+
+
+def _make_like(fd: int, like: os.stat_result) -> None:
+    """Give a new file the owner and permissions of another, as far as that may be.
+
+    Not the bits that would lend new content the rights of the owner. What a group may that
+    cannot be kept, is not for another group.
+    """
+    mode = like.st_mode & 0o777
+    now = os.fstat(fd)
+    if now.st_uid != like.st_uid:
+        with suppress(OSError):
+            os.fchown(fd, like.st_uid, -1)
+    if now.st_gid != like.st_gid:
+        try:
+            os.fchown(fd, -1, like.st_gid)
+        except OSError:
+            mode &= ~0o070 | (mode & 0o007) << 3
+    os.fchmod(fd, mode)
 
 
 class NotRegularError(OSError):

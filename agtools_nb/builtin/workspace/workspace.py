@@ -193,6 +193,28 @@ class Workspace:
                 write_over(path, place, data, over)
             return place.shown
 
+    def parted(self, path: str, before: os.stat_result) -> list[str]:
+        """What a file has lost by being replaced, in words.
+
+        Args:
+            path: As a model wrote it.
+            before: What the file was.
+        """
+        notes = []
+        if before.st_nlink > 1:
+            notes.append(
+                f"The file had {before.st_nlink - 1:,} more name(s) elsewhere (hard links), under "
+                "which it stays as it was."
+            )
+        with self.at(path) as place:
+            now = place.status
+        if now is not None and (now.st_uid, now.st_gid) != (before.st_uid, before.st_gid):
+            notes.append(
+                f"Its owner was {before.st_uid}:{before.st_gid} and is {now.st_uid}:{now.st_gid} "
+                "now: this process may not give files away."
+            )
+        return notes
+
     def _entrance(self) -> Folder:
         """The workspace's folder, once more.
 

@@ -69,8 +69,7 @@ def write_over(path: str, place: Place, data: bytes, over: Contents | bool) -> N
         )
     known = place.status if over is True else over.status
     assert known is not None
-    # Not the bits that would lend new content the rights of the file's owner.
-    temporary = place.folder.write_beside(place.name, data, known.st_mode & 0o777)
+    temporary = place.folder.write_beside(place.name, data, known)
     try:
         with alone(place.folder.fd):
             if over is not True and not _is_as_read(path, place, over):
