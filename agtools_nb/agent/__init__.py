@@ -12,6 +12,7 @@ from agtools_nb.agent.happenings import (
     Reply,
     SubagentStarted,
     TextPiece,
+    ThreadStarted,
 )
 from agtools_nb.agent.messages import Message, ModelMessage, ResultsMessage, Usage, UserMessage
 from agtools_nb.agent.model import (
@@ -28,6 +29,7 @@ from agtools_nb.agent.model import (
 from agtools_nb.agent.models import ScriptedModel, Turn
 from agtools_nb.agent.session import Session
 from agtools_nb.agent.subagents import Subagent
+from agtools_nb.agent.thread import Thread
 
 __all__ = [
     "Added",
@@ -55,6 +57,8 @@ __all__ = [
     "SubagentStarted",
     "TextPart",
     "TextPiece",
+    "Thread",
+    "ThreadStarted",
     "Turn",
     "Usage",
     "UsagePart",

@@ -13,6 +13,7 @@ from agtools_nb.context import Progress
 
 if TYPE_CHECKING:
     from agtools_nb.agent.session import Session
+    from agtools_nb.agent.thread import Thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +130,17 @@ class SubagentStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class ThreadStarted:
+    """An event is about to be handled in a temporary thread, apart from the conversation.
+
+    Attributes:
+        thread: The thread, to be watched.
+    """
+
+    thread: Thread
+
+
+@dataclass(frozen=True, slots=True)
 class InSubagent:
     """Something happened in the conversation of a subagent.
 
@@ -151,6 +163,7 @@ Happening = (
     | CallAnswered
     | Added
     | SubagentStarted
+    | ThreadStarted
     | InSubagent
     | Reply
 )

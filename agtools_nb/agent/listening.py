@@ -95,7 +95,9 @@ class Answer:
         is_whole = self._stop in ("end", "length")
         calls = tuple(self._calls) if is_whole else ()
         if self._calls and not is_whole:
-            self._notes.append(f"{len(self._calls)} calls of the broken answer were not run")
+            count = len(self._calls)
+            were = "call of the broken answer was" if count == 1 else "calls of it were"
+            self._notes.append(f"{count} {were} not run")
         text = "".join(self._texts)
         stop: Stop = "calls" if calls and self._stop == "end" else self._stop
         return ModelMessage(

@@ -7,18 +7,18 @@ import contextlib
 import logging
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Iterable
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
 from agtools_nb.access import ToolRunner
 from agtools_nb.agent.answering import Answering, Ending
 from agtools_nb.agent.budget import Budget, Meter
-from agtools_nb.agent.happenings import Happening, Reply
+from agtools_nb.agent.happenings import Happening, Reply, ThreadStarted
 from agtools_nb.agent.history import History, export, imported
 from agtools_nb.agent.messages import Message, ModelMessage, Usage, UserMessage
 from agtools_nb.agent.model import Model, ModelRequest
 from agtools_nb.agent.pump import Pump
+from agtools_nb.agent.thread import Thread
 from agtools_nb.agent.turns import Turns
 from agtools_nb.calls import ToolResult
 from agtools_nb.context import Store, ToolContext
@@ -32,19 +32,6 @@ KEPT_THREADS = 100
 """Temporary threads whose replies are kept to be looked at."""
 
 _log = logging.getLogger("agtools_nb")
-
-
-@dataclass(frozen=True, slots=True)
-class Thread:
-    """A temporary thread in which an event was handled.
-
-    Attributes:
-        event: The event.
-        reply: What came of it.
-    """
-
-    event: Event
-    reply: Reply
 
 
 class Session:
@@ -360,10 +347,11 @@ class Session:
         message = UserMessage.of_event(event)
         inbox, one = self.background.inbox, self._who_answers(event)
         if event.kind == "event" and not event.associative:
-            history = History(None, one.messages)
-            reply = await one._answering(history, _unheard).answer(message)
+            thread = Thread(one, event)
+            one.tell(ThreadStarted(thread))
+            await one._answering(thread.history, thread.tell).answer(message)
             inbox.settle(event)
-            one._threads.append(Thread(event, reply))
+            one._threads.append(thread)
         else:
             await one._turns.wait(one._turns.start(message, None, inbox.handling(event)))
 
@@ -426,10 +414,6 @@ def _usage_of(messages: Iterable[Message]) -> Usage:
         if isinstance(message, ModelMessage):
             used += message.usage
     return used
-
-
-def _unheard(happening: Happening) -> None:
-    """A temporary thread is not followed; its reply is kept."""
 
 
 def _never_ends(result: ToolResult) -> tuple[bool, Any]:

@@ -92,7 +92,8 @@ class Chat(ChatView):
         self._counting = counting
         self._counters: dict[str, Counting] = {}
         self._shown_in: str | None = None
-        self._unfed: list[Session] = []
+        self._fed: list[Session] = []
+        self._fed_on: asyncio.AbstractEventLoop | None = None
         super().__init__(self._loop, found, title=title, provider=provider)
         _chats.add(self)
         if feed:
@@ -110,7 +111,7 @@ class Chat(ChatView):
         if awaited and self._shown_in is None:
             self._ipython_display_()
         self._feed()
-        with asking_in(Place(self, _ChatAsked(self), is_awaited=awaited)):
+        with asking_in(self._place(awaited)):
             return await super().say(text)
 
     def resend(self, message_id: str) -> Session:
@@ -136,14 +137,23 @@ class Chat(ChatView):
 
     def _feed(self, *sessions: Session) -> None:
         """Let inboxes feed these, and those that no loop has run for yet."""
-        self._unfed += sessions
-        if asyncio._get_running_loop() is None:
+        self._fed += sessions
+        loop = asyncio._get_running_loop()
+        if loop is None:
             return
-        waiting, self._unfed = self._unfed, []
-        with asking_in(Place(self, _ChatAsked(self))):
+        # What was started on a loop that has ended is started again.
+        waiting = sessions if loop is self._fed_on else tuple(self._fed)
+        self._fed_on = loop
+        with asking_in(self._place(False)):
             for session in waiting:
                 if session.conversation_id is not None:
                     session.start()
+
+    def _place(self, awaited: bool) -> Place:
+        """Where its calls ask: in their cards; also in a cell that waits and does not show them."""
+        cell = running_cell()
+        far = awaited and cell is not None and cell.run != self._shown_in
+        return Place(self, _ChatAsked(self), is_awaited=awaited, is_elsewhere=far)
 
     def shows(self, call_id: str | None) -> bool:
         """Whether a page shows it, and it has such a call."""
@@ -195,8 +205,7 @@ def _place_of(call_id: str | None) -> Place | None:
     """Where a call of an agent asks that no chat has been told to talk to."""
     for chat in tuple(_chats):
         if chat.shows(call_id):
-            awaited = in_cell()
-            return Place(chat, _ChatAsked(chat), is_awaited=awaited, is_elsewhere=awaited)
+            return chat._place(in_cell())
     return None
 
 

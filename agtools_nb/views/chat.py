@@ -8,20 +8,21 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from agtools_nb.agent.happenings import Happening, Reply, SubagentStarted
+from agtools_nb.agent.happenings import Happening, Reply, SubagentStarted, ThreadStarted
 from agtools_nb.agent.messages import ModelMessage
 from agtools_nb.agent.model import model_name
 from agtools_nb.agent.session import Session
+from agtools_nb.agent.thread import Thread
 from agtools_nb.agent.wire_form import CHAT_PROVIDERS, ChatProvider
 from agtools_nb.errors import UsageError
 from agtools_nb.jsonable import brief_repr, shorten
 from agtools_nb.views.asked import AskedView
 from agtools_nb.views.base import Scheduler, wire_safe
 from agtools_nb.views.batch import DETAIL_IMAGES, DETAIL_LIMIT
-from agtools_nb.views.chat_entries import Call, Entry, all_calls, usage_wire
+from agtools_nb.views.chat_entries import Call, Entry, nested, usage_wire
 from agtools_nb.views.chat_raw import raw_wire
 from agtools_nb.views.chat_static import chat_html, chat_text
-from agtools_nb.views.chat_transcript import Transcript
+from agtools_nb.views.chat_transcript import S, Transcript
 from agtools_nb.views.chat_versions import versions
 from agtools_nb.views.hosting import MAX_ANSWERED, HostView
 from agtools_nb.views.human import HumanView
@@ -78,7 +79,7 @@ class ChatView(HostView):
         self._provider: ChatProvider = provider
         self._full = False
         self._stopping = False
-        self._nested: list[Transcript] = []
+        self._nested: list[Transcript[Any]] = []
         # A transcript tells the view of changes, which cannot hear before it is made.
         self._is_made = False
         self._shown = self._transcript(session)
@@ -231,7 +232,7 @@ class ChatView(HostView):
                     "calls": [self._calls_patch(branch, n, at) for n, at in calls.items()],
                 }
 
-    def _calls_patch(self, branch: Transcript, n: int, at: set[int]) -> dict[str, Any]:
+    def _calls_patch(self, branch: Transcript[Any], n: int, at: set[int]) -> dict[str, Any]:
         entry = branch.entry(n)
         calls = [] if entry is None else entry.calls
         return {
@@ -245,10 +246,9 @@ class ChatView(HostView):
         # The newest show their images first.
         shown = [entry.wire(room=room) for entry in reversed(entries)][::-1]
         lists = {str(self._shown.id): shown}
-        for call in all_calls(entries):
-            if call.child is not None:
-                call.child.take_touched()
-                lists[str(call.child.id)] = [one.wire(room=room) for one in call.child.entries]
+        for one in nested(entries):
+            one.take_touched()
+            lists[str(one.id)] = [entry.wire(room=room) for entry in one.entries]
         return lists
 
     def _window(self, end: int) -> tuple[list[Entry], int]:
@@ -352,7 +352,7 @@ class ChatView(HostView):
         where = {"type": "raw", "list": branch.id, "n": entry.n}
         self.post(where | raw_wire(branch.session, entry, self._provider))
 
-    def _find(self, content: dict[str, Any]) -> tuple[Transcript, Entry] | None:
+    def _find(self, content: dict[str, Any]) -> tuple[Transcript[Any], Entry] | None:
         for branch in (self._shown, *self._nested):
             if branch.id == content.get("list"):
                 entry = branch.entry(content.get("n"))
@@ -367,7 +367,7 @@ class ChatView(HostView):
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _call(self, call_id: str | None) -> tuple[Transcript, Call] | None:
+    def _call(self, call_id: str | None) -> tuple[Transcript[Any], Call] | None:
         """A call of any branch, the one that is shown first, or of a subagent."""
         for branch in (self._shown, *self._branches, *self._nested):
             call = branch.call(call_id)
@@ -379,9 +379,9 @@ class ChatView(HostView):
         view = getattr(self.session.model, "view", None)
         return view if isinstance(view, HumanView) else None
 
-    def _transcript(self, session: Session, entries: Any = (), name: str = "") -> Transcript:
+    def _transcript(self, session: S, entries: Any = (), **options: Any) -> Transcript[S]:
         return Transcript(
-            session, lambda: next(self._counter), self.heard, self._chat_lock, entries, name
+            session, lambda: next(self._counter), self.heard, self._chat_lock, entries, **options
         )
 
     def heard(self, happening: Happening | None) -> None:
@@ -392,10 +392,21 @@ class ChatView(HostView):
         """
         if isinstance(happening, SubagentStarted) and self._call(happening.call_id) is not None:
             self.nest(happening.call_id or "", happening.session, happening.name)
+        elif isinstance(happening, ThreadStarted):
+            self._show_thread(happening.thread)
         if self._is_made:
             self.refresh()
 
-    def _show(self, branch: Transcript) -> None:
+    def _show_thread(self, thread: Thread) -> None:
+        """An event is handled apart: in the branch whose session does it."""
+        with self._chat_lock:
+            found = [one for one in self._branches if thread.belongs_to(one.session)]
+            if found:
+                shown = self._transcript(thread, skip=thread.begun)
+                self._nested.append(shown)
+                found[0].add_thread(shown)
+
+    def _show(self, branch: Transcript[Session]) -> None:
         with self._chat_lock:
             self._shown = branch
             self._full = True
@@ -410,7 +421,7 @@ class ChatView(HostView):
     def headline(self) -> str:
         """Return how many messages there are, and what was said last."""
         with self._chat_lock:
-            said = [entry for entry in self._shown.entries if entry.kind != "end"]
+            said = [entry for entry in self._shown.entries if entry.kind in ("user", "model")]
         last = shorten(said[-1].text, 60) if said else "nothing said yet"
         return f"{len(said)} messages: {last}"
 
@@ -437,7 +448,7 @@ def _in_a_line(text: str, limit: int) -> str:
     return shorten(" ".join(text.split()), limit)
 
 
-def _seconds(shown: Transcript) -> Iterator[float]:
+def _seconds(shown: Transcript[Session]) -> Iterator[float]:
     for entry in shown.entries:
         if isinstance(entry.message, ModelMessage):
             yield entry.message.seconds

@@ -31,7 +31,7 @@ CALL_IMAGE_BYTES = 500_000
 OUTPUT_LIMIT = 20_000
 """Characters of a structured output that a page is sent."""
 
-Kind = Literal["user", "model", "end"]
+Kind = Literal["user", "model", "end", "thread"]
 
 
 class Call:
@@ -52,7 +52,7 @@ class Call:
         self.repair = 0
         self.of = 0
         self.cards: list[AskedView] = []
-        self.child: Transcript | None = None
+        self.child: Transcript[Any] | None = None
 
     @property
     def id(self) -> str:
@@ -92,7 +92,9 @@ class Entry:
 
     Attributes:
         n: Its number, unique in the view.
-        kind: ``"user"``, ``"model"``, or ``"end"``: how an answer ended.
+        kind: ``"user"``, ``"model"``, ``"end"``: how an answer ended, or ``"thread"``: what was
+            handled apart from the conversation.
+        child: For a thread: what was said in it.
         calls: The calls that a model's message asks for.
         message: The message; ``None`` while it is being written, and for an end.
         reply: For an end: what became of the message.
@@ -100,11 +102,23 @@ class Entry:
         known: Characters of its text that pages have; ``None`` while they know nothing of it.
     """
 
-    __slots__ = ("_length", "_parts", "calls", "kind", "known", "message", "n", "raw", "reply")
+    __slots__ = (
+        "_length",
+        "_parts",
+        "calls",
+        "child",
+        "kind",
+        "known",
+        "message",
+        "n",
+        "raw",
+        "reply",
+    )
 
     def __init__(self, n: int, kind: Kind) -> None:
         self.n = n
         self.kind = kind
+        self.child: Transcript[Any] | None = None
         self.calls: list[Call] = []
         self.message: UserMessage | ModelMessage | None = None
         self.reply: Reply | None = None
@@ -157,6 +171,8 @@ class Entry:
         if self.kind == "end":
             return {"n": self.n, "k": "end", **_end(self.reply)}
         data: dict[str, Any] = {"n": self.n, "k": self.kind}
+        if self.child is not None:
+            return data | {"child": self.child.id}
         begin, self.known = self.known, self.length
         if whole or begin is None:
             data["text"] = self.text[:TEXT_LIMIT]
@@ -210,13 +226,13 @@ def _notes(message: ModelMessage) -> list[str]:
     return [shorten(note, 500) for note in message.notes[:20]]
 
 
-def all_calls(entries: Iterable[Entry]) -> Iterator[Call]:
-    """Every call of the entries, those of subagents included."""
+def nested(entries: Iterable[Entry]) -> Iterator[Transcript[Any]]:
+    """What is said inside the entries: by subagents, and in threads."""
     for entry in entries:
-        for call in entry.calls:
-            yield call
-            if call.child is not None:
-                yield from all_calls(call.child.entries)
+        for found in (entry.child, *(call.child for call in entry.calls)):
+            if found is not None:
+                yield found
+                yield from nested(found.entries)
 
 
 def _end(reply: Reply | None) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 from agtools_nb.agent.messages import ModelMessage
 from agtools_nb.agent.model import ModelRequest, RawPart, model_name
 from agtools_nb.agent.session import Session
+from agtools_nb.agent.thread import Thread
 from agtools_nb.agent.wire_form import ChatProvider, answer_form, request_form
 from agtools_nb.jsonable import shorten
 from agtools_nb.views.chat_entries import Entry
@@ -16,7 +17,7 @@ RAW_LIMIT = 200_000
 """Characters of a request, and of a response, that a page is sent."""
 
 
-def raw_wire(session: Session, entry: Entry, provider: ChatProvider) -> dict[str, Any]:
+def raw_wire(session: Session | Thread, entry: Entry, provider: ChatProvider) -> dict[str, Any]:
     """What a page shows of a turn of the model.
 
     Args:
@@ -38,7 +39,7 @@ def raw_wire(session: Session, entry: Entry, provider: ChatProvider) -> dict[str
     }
 
 
-def _raw(session: Session, entry: Entry, provider: ChatProvider) -> tuple[RawPart, str]:
+def _raw(session: Session | Thread, entry: Entry, provider: ChatProvider) -> tuple[RawPart, str]:
     message = entry.message
     if entry.raw is not None:
         return entry.raw, ""

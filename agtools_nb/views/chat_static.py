@@ -19,10 +19,11 @@ STATIC_TEXT = 20_000
 STATIC_TOTAL = 300_000
 
 _TASK = "Task"
+_APART = "Answered apart from the conversation"
 _EVENTS = {"result": "Result", "event": "Event", "message": "Message", "report": "Report"}
 
 
-def chat_html(shown: Transcript, cards: Html) -> Html:
+def chat_html(shown: Transcript[Any], cards: Html) -> Html:
     """Return the newest entries; each call is folded."""
     entries, left_out = _newest(shown)
     room = Room()
@@ -36,7 +37,7 @@ def chat_html(shown: Transcript, cards: Html) -> Html:
     )
 
 
-def chat_text(shown: Transcript, cards: list[str]) -> str:
+def chat_text(shown: Transcript[Any], cards: list[str]) -> str:
     """Return the newest entries as plain text."""
     entries, left_out = _newest(shown)
     name = shown.name
@@ -64,7 +65,7 @@ def end_words(entry: Entry) -> str:
     return "finished" if reply.reason == "finished" else reply.detail or reply.reason
 
 
-def _newest(shown: Transcript) -> tuple[list[Entry], int]:
+def _newest(shown: Transcript[Any]) -> tuple[list[Entry], int]:
     entries = shown.entries
     left, begin = STATIC_TOTAL, len(entries)
     while begin > 0 and len(entries) - begin < STATIC_ENTRIES and left > 0:
@@ -73,15 +74,18 @@ def _newest(shown: Transcript) -> tuple[list[Entry], int]:
     return entries[begin:], begin
 
 
-def _counts(shown: Transcript) -> str:
+def _counts(shown: Transcript[Any]) -> str:
     usage = shown.session.usage
-    said = sum(entry.kind != "end" for entry in shown.entries)
+    said = sum(entry.kind in ("user", "model") for entry in shown.entries)
     return f"{said:,} messages · {usage_words(usage)}"
 
 
 def _entry_html(entry: Entry, name: str, room: Room, person: str = "You") -> Html:
     if entry.kind == "end":
         return _end_html(entry)
+    if entry.child is not None:
+        inner = [_entry_html(one, name, room) for one in _newest(entry.child)[0]]
+        return tag("blockquote", tag("p", small(_APART)), inner)
     shown = cut_text(entry.text, STATIC_TEXT)
     parts: list[Any] = [tag("p", tag("strong", speaker(entry, name, person)), _small_print(entry))]
     if shown.text:
@@ -141,6 +145,9 @@ def _call_html(call: Call, name: str, room: Room) -> Html:
 def _entry_text(entry: Entry, name: str, person: str = "You") -> list[str]:
     if entry.kind == "end":
         return [f"[{end_words(entry)}]"]
+    if entry.child is not None:
+        inner = [line for one in entry.child.entries for line in _entry_text(one, name)]
+        return [f"({_APART})", *(f"    {line}" for line in inner[:STATIC_ENTRIES])]
     shown = cut_text(entry.text, STATIC_TEXT)
     lines = [f"{speaker(entry, name, person)}: {shown.text}".rstrip()]
     if shown.note:

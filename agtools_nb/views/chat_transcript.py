@@ -6,7 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from agtools_nb.access import ToolRunner
 from agtools_nb.agent.happenings import (
@@ -22,6 +22,7 @@ from agtools_nb.agent.happenings import (
 from agtools_nb.agent.messages import Message, ResultsMessage, UserMessage
 from agtools_nb.agent.model import model_name
 from agtools_nb.agent.session import Session
+from agtools_nb.agent.thread import Thread
 from agtools_nb.calls import ToolCall, ToolResult
 from agtools_nb.errors import UsageError
 from agtools_nb.jsonable import shorten
@@ -33,7 +34,10 @@ KEPT_RAW = 50
 """Turns whose request and response as they went over the wire are kept."""
 
 
-class Transcript:
+S = TypeVar("S", bound="Session | Thread")
+
+
+class Transcript(Generic[S]):
     """The entries of one session.
 
     Args:
@@ -43,6 +47,7 @@ class Transcript:
         lock: Held while anything is changed.
         entries: What it begins with; the session's further messages are added.
         name: What people call who answers. Default: the model's name.
+        skip: How many of the session's messages are not shown.
 
     Attributes:
         id: Its number.
@@ -54,12 +59,13 @@ class Transcript:
 
     def __init__(
         self,
-        session: Session,
+        session: S,
         number: Callable[[], int],
         changed: Callable[[Happening | None], None],
         lock: AbstractContextManager[Any],
         entries: Iterable[Entry] = (),
         name: str = "",
+        skip: int = 0,
     ) -> None:
         self._name = name
         self.id = number()
@@ -78,7 +84,7 @@ class Transcript:
         have = {entry.message.id for entry in self.entries if entry.message is not None}
         for entry in self.entries:
             self._remember(entry)
-        for message in session.messages:
+        for message in session.messages[skip:]:
             if message.id not in have:
                 self._add(message)
         self._touched.clear()
@@ -217,6 +223,12 @@ class Transcript:
         found = self._calls.get(result.id or "")
         if found is not None and found[0].calls[found[1]].row.result is None:
             self._answered(result, 0, 0)
+
+    def add_thread(self, thread: Transcript[Thread]) -> None:
+        """An event is handled apart from the conversation."""
+        entry = self._new("thread")
+        entry.child = thread
+        self._touch(entry)
 
     # -- what is asked ------------------------------------------------------------------------
 

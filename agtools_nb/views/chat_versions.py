@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from agtools_nb.views.chat_transcript import Transcript
 
 
-def versions(shown: Transcript, branches: Sequence[Transcript]) -> dict[str, list[str]]:
+def versions(shown: Transcript[Any], branches: Sequence[Transcript[Any]]) -> dict[str, list[str]]:
     """By message of what is shown: the messages that stand at its place in all the branches.
 
     Only messages at which another branch parts are listed.

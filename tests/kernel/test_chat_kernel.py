@@ -76,3 +76,65 @@ def test_what_is_no_session_is_refused(kernel: Kernel) -> None:
     ran = kernel.run("Chat(tk)", "wrong")
     assert ran.error
     assert "is no session" in ran.error
+
+
+FEED = """
+from agtools_nb import Background
+def echo(request):
+    return "heard " + request.messages[-1].text
+fed = Toolkit()
+one = fed.chat(ScriptedModel(echo))
+"""
+
+
+def texts(kernel: Kernel, chat: str) -> list[str]:
+    found: list[str] = kernel.value(f"[m.text for m in {chat}.session.messages]")
+    return found
+
+
+def test_the_inbox_feeds_the_chat_that_was_made_last(kernel: Kernel) -> None:
+    """A cell that is run again leaves no second one that takes events away."""
+    assert kernel.run(FEED, "fed").status == "ok"
+    kernel.run("fed.background.send('a')\nawait one.session.wait_for_idle(5)")
+    assert texts(kernel, "one") == ["a", "heard a"]
+    assert kernel.run("two = fed.chat(ScriptedModel(echo))").status == "ok"
+    kernel.run(
+        "for word in 'bcd':\n    fed.background.send(word)\nawait two.session.wait_for_idle(5)"
+    )
+    assert texts(kernel, "one") == ["a", "heard a"]
+    assert texts(kernel, "two") == ["b", "heard b", "c", "heard c", "d", "heard d"]
+
+
+def test_closing_a_chat_leaves_what_the_toolkit_runs(kernel: Kernel) -> None:
+    code = (
+        "from agtools_nb import every\n"
+        "closing = Toolkit()\nchat = closing.chat(ScriptedModel(['a']))\n"
+        "closing.background.add_trigger(every(3600, 'look'))\n"
+        "await chat.session.close()\nchat.close()"
+    )
+    assert kernel.run(code).status == "ok"
+    assert kernel.value("len(closing.background.triggers)") == 1
+
+
+def test_what_arrives_is_answered_in_the_fork_that_is_shown(kernel: Kernel) -> None:
+    code = FEED + (
+        "await one.say('first')\n"
+        "fork = one.resend(one.session.messages[0].id)\n"
+        "fed.background.send('b')\nfork.send('c')\n"
+        "await one.sessions[0].wait_for_idle(5)\nawait fork.wait_for_idle(5)"
+    )
+    assert kernel.run(code, "forked").status == "ok"
+    assert sorted(texts(kernel, "one")) == ["b", "c", "heard b", "heard c"]
+    assert kernel.value("len(one.sessions[0].messages)") == 2
+
+
+def test_an_agent_asks_by_the_toolkits_cards_and_a_program_is_refused(kernel: Kernel) -> None:
+    code = (
+        "from agtools_nb import Agent, ask_user\n"
+        f"agent = Agent([add], {SCRIPT}, policies=[ask_user('add')], approve=tk.approve)\n"
+        "reply = await agent.chat('1 + 2?')\n"
+        "print(reply.results[0].status, reply.results[0].error)"
+    )
+    ran = kernel.run(code, "agent")
+    assert ran.text.startswith("denied")
+    assert "run by a program" in ran.text

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from agtools_nb import Media, ToolContext, ToolRunner, tool
+from agtools_nb import Background, Media, ToolContext, ToolRunner, tool
 from agtools_nb.agent import (
     Agent,
     RawPart,
@@ -464,6 +464,44 @@ def test_a_subagent_of_a_call_that_is_not_here_is_passed_over(clock):
     view = ChatView(clock, session_of())
     view.heard(SubagentStarted("elsewhere", "reader", session_of()))
     assert view._nested == []
+
+
+def test_what_is_answered_apart_from_the_conversation_is_shown_where_it_came(clock, wire):
+    @tool
+    async def ticks():
+        """Tick."""
+        yield "first"
+        await gate.wait()
+        yield "second"
+
+    gate = asyncio.Event()
+    model = ScriptedModel([("ticks", {}), "Begun.", ("add", {"a": 1, "b": 2}), "Noted **it**."])
+
+    async def talk():
+        session = Session(model, ToolRunner([add, ticks], background=Background()))
+        view = ChatView(clock, session)
+        page = Page(view)
+        async with session:
+            await view.say("go")
+            gate.set()
+            while not session.threads:
+                await asyncio.sleep(0)
+            clock.turn(1)
+            page.follow(wire)
+        return session, view, page
+
+    session, view, page = asyncio.run(talk())
+    assert [e["k"] for e in page.entries] == ["user", "model", "model", "thread"]
+    inner = list(page.lists[page.entries[-1]["child"]].values())
+    assert inner[0]["event"] == "event"
+    assert "second" in inner[0]["text"]
+    assert inner[1]["calls"][0]["outcome"] == "3"
+    assert inner[2]["text"] == "Noted **it**."
+    assert view.snapshot()["lists"][str(page.entries[-1]["child"])] == inner
+    assert "Noted **it**." not in [getattr(m, "text", "") for m in session.messages]
+    assert "(Answered apart from the conversation)" in view.static_text()
+    assert "Noted **it**." in view.static_html()
+    assert view.headline() == "3 messages: Begun."
 
 
 def test_static_forms_say_what_was_said_and_called(clock):

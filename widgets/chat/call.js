@@ -112,7 +112,8 @@ export function callCard(place, list, n, first, transcript) {
     if (bar) strip.style.setProperty("--share", String(bar.share ?? 0));
     running.update(call.bars ?? [], call.output);
     if (call.status !== "running") running.el.hidden = true;
-    if (call.duration !== undefined) setText(took, duration(call.duration));
+    const ran = call.duration !== undefined && (call.duration > 0 || call.status !== "cancelled");
+    if (call.duration !== undefined) setText(took, ran ? duration(call.duration) : "");
     else setText(took, bar ? percent(bar) : "");
   };
 

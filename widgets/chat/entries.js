@@ -291,4 +291,25 @@ function endEntry() {
   };
 }
 
-const MAKERS = { user: userEntry, model: modelEntry, end: endEntry };
+/** What was handled in a thread of its own. @param {Place} place @returns {Drawn<Entry>} */
+function threadEntry(place) {
+  const label = h("div", { class: "agt-label" }, "Answered apart from the conversation");
+  const el = h("article", { class: "agt-entry agt-thread", "aria-label": "A thread" }, label);
+  /** @type {Drawn<Entry[]> | undefined} */
+  let inner;
+  return {
+    el,
+    update(next) {
+      if (!inner) {
+        inner = transcript(place, next.child ?? 0);
+        el.append(h("div", { class: "agt-child" }, inner.el));
+      }
+      inner.update(place.list(next.child ?? 0));
+    },
+    dispose() {
+      inner?.dispose();
+    },
+  };
+}
+
+const MAKERS = { user: userEntry, model: modelEntry, end: endEntry, thread: threadEntry };

@@ -37,7 +37,7 @@ export interface Call {
 
 export interface Entry {
   n: number;
-  k: "user" | "model" | "end";
+  k: "user" | "model" | "end" | "thread";
   text: string;
   /** What is left out of the text. */
   cut?: string;
@@ -59,6 +59,8 @@ export interface Entry {
   output?: string;
   output_note?: string;
   raw?: Message;
+  /** The list of what was said apart from the conversation. */
+  child?: number;
 }
 
 export interface Head {
