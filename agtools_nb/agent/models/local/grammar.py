@@ -8,11 +8,14 @@ over here; the arguments are validated afterwards as any model's are.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from agtools_nb.agent.models.local.mentions import Mentions
 from agtools_nb.define import Tool
+
+_OPENINGS = ("The", "It", "In", "There", "Yes", "No", "Here", "Your", "You")
 
 HEAD = "%llguidance {}\n"
 
@@ -113,13 +116,21 @@ def _goes_on(mentions: Mentions, index: int) -> bool:
     return index + 1 < len(mentions.words) and mentions.free[index + 1]
 
 
-def told_text(numbers: Iterable[str]) -> str:
-    """Text of one line in which no number is but those that are given."""
-    known = "|".join(sorted({number for number in numbers if number.isascii()}, key=len)[::-1])
-    escaped = known.replace(".", r"\.").replace("+", r"\+")
-    rest = rf"([^0-9\n]+({escaped})?)*" if known else r"[^0-9\n]*"
-    first = f"({escaped})?" if known else ""
-    return rf"{HEAD}start: /{first}{rest}/" + "\n"
+def told_text(numbers: Iterable[str], names: Iterable[str] = ()) -> str:
+    """One sentence with no numbers and no names but those that are given.
+
+    Left to itself a small model makes some up, and goes on with the same sentence again and again.
+
+    Args:
+        numbers: Numbers as they stand in the text.
+        names: Words that begin with a capital. Default: none but the usual openings.
+    """
+    known = {one for one in (*numbers, *names) if one.isascii()}
+    told = "|".join(re.escape(one) for one in sorted(known, key=len, reverse=True))
+    words = r"[^0-9A-Za-z\n.!?][^0-9A-Z\n.!?]*"  # a name ends where it ends
+    first = "|".join(filter(None, (*_OPENINGS, told)))
+    rest = rf"({words}({told})?)*" if known else f"({words})?"
+    return rf"{HEAD}start: /({first}){rest}[.!?]/" + "\n"
 
 
 def _tokens(ids: Sequence[int]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 from typing import Any
@@ -257,9 +258,10 @@ def _still_to_call(request: ModelRequest, results: Sequence[ToolResult]) -> tupl
 
 
 def _told_grammar(text: str, request: ModelRequest, results: Sequence[ToolResult]) -> str:
-    """A sentence with no numbers but those of the request and of the results."""
-    told = about_results(request, results)[-1]["content"]
-    return told_text(number.text.lstrip("-") for number in Mentions(f"{text} {told}").numbers)
+    """A sentence with no numbers and names but those of the request and of the results."""
+    told = f"{text} {about_results(request, results)[-1]['content']}"
+    numbers = [number.text.lstrip("-") for number in Mentions(told).numbers]
+    return told_text(numbers, re.findall(r"\b[A-Z][A-Za-z]*\b", told))
 
 
 def _call_part(output: str) -> CallPart:
