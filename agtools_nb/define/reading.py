@@ -11,6 +11,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from agtools_nb.context import ToolContext
 from agtools_nb.define.annotations import MISSING, Annotations
+from agtools_nb.define.defaults import without_default
 from agtools_nb.define.plain import plainly_fits
 from agtools_nb.define.signature import (
     UNSENT,
@@ -145,6 +146,8 @@ class _Reading:
         if not plain and is_context(annotation):
             self.injected.append(Injected(name, default is MISSING, by_position))
         else:
+            if not plain:
+                annotation, default = without_default(annotation, default)
             self.arguments.append(Argument(name, annotation, default, by_position, plain))
 
     def _add_keywords(self, annotation: Any) -> None:

@@ -20,6 +20,7 @@ from typing_extensions import Doc
 
 from agtools_nb.define.annotations import MISSING
 from agtools_nb.define.checked_schema import is_json
+from agtools_nb.define.defaults import constraints_only
 from agtools_nb.define.rewritten import rewritten
 from agtools_nb.define.signature import UNSENT, Argument, Signature, is_field
 from agtools_nb.define.subschemas import allows_null, inline_single_uses, map_subschemas
@@ -133,7 +134,7 @@ def _field(argument: Argument, handler: GetCoreSchemaHandler) -> core_schema.Typ
         return core_schema.typed_dict_field(schema, required=argument.required)
     metadata = list(_plain_descriptions(annotation))
     if is_field(argument.default):
-        metadata.append(_constraints_only(argument.default))
+        metadata.append(constraints_only(argument.default))
     for item in metadata:
         annotation = Annotated[annotation, item]
     return core_schema.typed_dict_field(
@@ -174,18 +175,6 @@ def _is_described(argument: Argument) -> bool:
         for item in items
         if item is not argument.default or isinstance(item, FieldInfo)
     )
-
-
-def _constraints_only(info: FieldInfo) -> FieldInfo:
-    """A ``Field(...)`` without its default, which a ``TypedDict`` key cannot have."""
-    known = {
-        name: value
-        for name, value in info._attributes_set.items()
-        if name not in ("default", "default_factory", "annotation")
-    }
-    bare = FieldInfo(**known)
-    bare.metadata = list(info.metadata)
-    return bare
 
 
 def _finished(
