@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Iterable, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 from agtools_nb.access.approval import ApprovalHandler
@@ -15,6 +16,10 @@ from agtools_nb.access.hooks import HookContext
 from agtools_nb.access.visit import AccessRound
 from agtools_nb.calls import ToolResult
 from agtools_nb.define import Tool, Turn
+from agtools_nb.errors import UsageError
+
+_started_here: ContextVar[tuple[Access, ...]] = ContextVar("agtools_nb_started_here", default=())
+"""Those whose hooks are being told that a session starts, and run this."""
 
 
 class Access:
@@ -112,14 +117,25 @@ class Access:
         """Tell hooks that the session starts, once; who comes meanwhile waits.
 
         Raises:
-            AgtoolsError: A hook failed: the session has not started.
+            AgtoolsError: A hook failed: the session has not started. Or a hook that is told of
+                the start waits for something that would begin after it.
         """
         if self._is_started:
             return
+        if self in _started_here.get():
+            raise UsageError(
+                "an on_session_start hook called a tool of the session that it is told of, and "
+                "nothing runs there before the hook has returned; call it from a before_turn "
+                "hook, or use another runner"
+            )
         await self._starting.acquire()
         try:
             if not self._is_started:
-                await self.hooks.session_starts(self.session)
+                token = _started_here.set((*_started_here.get(), self))
+                try:
+                    await self.hooks.session_starts(self.session)
+                finally:
+                    _started_here.reset(token)
                 self._is_started = True
         finally:
             self._starting.release()

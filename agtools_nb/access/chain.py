@@ -13,7 +13,7 @@ from agtools_nb.access.asking import denied
 from agtools_nb.access.hooks import HookContext, HookResult, Hooks, methods_of, takes_context
 from agtools_nb.access.predicate import call_copy
 from agtools_nb.calls import ToolCall, ToolResult
-from agtools_nb.context import Question
+from agtools_nb.context import Question, copied
 from agtools_nb.errors import AgtoolsError, DeniedError, UsageError
 from agtools_nb.jsonable import brief_repr
 from agtools_nb.run.asked import is_cancelled
@@ -100,7 +100,7 @@ class HookChain:
     async def after_tool(self, call: ToolCall, result: ToolResult, context: HookContext) -> None:
         """Tell each hook of a result, of which it gets a copy."""
         for hook in self.of("after_tool"):
-            await self._told(hook, "after_tool", context, call_copy(call), replace(result))
+            await self._told(hook, "after_tool", context, call_copy(call), result_copy(result))
 
     async def on_tool_error(
         self, call: ToolCall, error: BaseException, context: HookContext
@@ -145,6 +145,17 @@ class HookChain:
             if answer is not None:
                 return answer
         return None
+
+
+def result_copy(result: ToolResult) -> ToolResult:
+    """A result that a hook may change without harm, as far as that can be had.
+
+    Lists, dicts and sets are copied all the way down. What else a tool returned (a model, a
+    data frame) is the one that the model is answered with: it may be too large to copy, or not
+    be one that can.
+    """
+    arguments = None if result.arguments is None else copied(dict(result.arguments))
+    return replace(result, result=copied(result.result), arguments=arguments)
 
 
 async def _call(event: str, hook: Callable[..., Any], context: HookContext, *given: Any) -> Any:

@@ -137,7 +137,11 @@ class Hooks:
         self._found: dict[str, list[_Added]] = {event: [] for event in EVENTS}
 
     def on_session_start(self, hook: Hook) -> Hook:
-        """Look on as the session starts, with its first turn."""
+        """Look on as the session starts, with its first turn.
+
+        Nothing runs in the session before it returns: calls that the hook itself makes of it
+        are refused.
+        """
         return self._add("on_session_start", hook)
 
     def on_session_end(self, hook: Hook) -> Hook:
@@ -164,7 +168,11 @@ class Hooks:
         return self._add("before_tool", hook)
 
     def after_tool(self, hook: Hook) -> Hook:
-        """Look on after a call: ``hook(call, result)``, also if it was refused or stopped."""
+        """Look on after a call: ``hook(call, result)``, also if it was refused or stopped.
+
+        The result is a copy, lists and dicts in it as well; other objects that the tool
+        returned, such as a data frame, are not copied: leave them as they are.
+        """
         return self._add("after_tool", hook)
 
     def on_tool_error(self, hook: Hook) -> Hook:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from agtools_nb.access.approval import Approval
 from agtools_nb.access.asking import asked, denied
+from agtools_nb.access.chain import result_copy
 from agtools_nb.access.decision import Decision
 from agtools_nb.access.engine import seen
 from agtools_nb.access.hooks import HookContext, HookResult
@@ -41,6 +42,7 @@ class AccessRound:
     def __init__(self, access: Access) -> None:
         self.access = access
         self.refusal: AgtoolsError | None = None
+        self.session = access.session
         self._turn = access.turn
         # A session that drives its turns tells of them itself.
         self._is_own = access.turn is None
@@ -73,7 +75,7 @@ class AccessRound:
         hooks = self.access.hooks
         if not hooks or not self._is_own:
             return
-        told = tuple(replace(result) for result in results)
+        told = tuple(map(result_copy, results))
         if stopped:
             await hooks.inspect("on_stop", self.context, told)
         await hooks.inspect("after_turn", self.context, told)
@@ -175,8 +177,8 @@ class AccessVisit:
                 "the path it is about leads elsewhere than when the person was asked about it",
                 "Call it again, so that the person sees where the path leads now.",
             )
-        if answer.remember:
-            engine.remember(policy, ready.tool)
+        if answer.remember and self._access.session is self._round.session:
+            engine.remember(policy, ready.tool)  # said of a session that is still there
         return edit
 
     async def answered(self, call: ToolCall, result: ToolResult) -> ToolResult:

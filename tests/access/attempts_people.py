@@ -301,6 +301,27 @@ async def swapped_before_its_turn(world: World, value: str) -> None:
             assert "leads elsewhere than when it was judged" in (result.error or "")
 
 
+@attempts("a yes for a session that has ended meanwhile", open_too=False)
+async def for_another_session(world: World) -> None:
+    asked, answered = asyncio.Event(), asyncio.Event()
+
+    async def handler(approval: Approval) -> Any:
+        world.asked.append(approval)
+        asked.set()
+        await answered.wait()
+        return ApprovalDecision(len(world.asked) == 1, remember=True)
+
+    runner = world.runner(world.delete(), policies=[ask_user("delete")], approve=handler)
+    first = asyncio.ensure_future(world.send(runner, "delete"))
+    await asked.wait()
+    await runner.close()
+    answered.set()
+    assert (await first).ok
+    world.ran.clear()
+    assert (await world.send(runner, "delete")).status == "denied"
+    assert len(world.asked) == 2
+
+
 @attempts("a yes that comes after the batch was stopped")
 async def too_late(world: World) -> None:
     asked = asyncio.Event()

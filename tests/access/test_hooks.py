@@ -521,6 +521,62 @@ def test_a_hook_knows_its_call_again_however_many_run() -> None:
     assert len(set(same)) == 50
 
 
+def test_a_hook_cannot_change_what_the_model_is_answered_with() -> None:
+    async def listed(a: list[int]) -> dict[str, list[int]]:
+        return {"a": a}
+
+    hooks = Hooks()
+
+    @hooks.after_tool
+    def spoil(call: ToolCall, result: ToolResult) -> None:
+        result.result["a"].append("spoiled")
+        result.arguments["a"].append("spoiled")  # type: ignore[index]
+        result.error = "spoiled"
+
+    @hooks.after_turn
+    def spoil_all(results: tuple[ToolResult, ...]) -> None:
+        results[0].result["a"].append("spoiled")
+
+    found = run(sent(ToolRunner([listed], hooks=hooks), "listed", a=[1]))
+    assert (found.result, found.arguments, found.error) == ({"a": [1]}, {"a": [1]}, None)
+
+
+def test_a_hook_that_calls_the_session_it_is_told_of_is_refused() -> None:
+    hooks = Hooks()
+    runner = ToolRunner([add], hooks=hooks)
+    found: list[ToolResult] = []
+
+    @hooks.on_session_start
+    async def warm_up() -> None:
+        found.append(await asyncio.wait_for(sent(runner, a=1), 5))
+
+    assert run(sent(runner, a=2)).result == 2
+    assert [one.status for one in found] == ["denied"]
+    assert "an on_session_start hook called a tool of the session" in (found[0].error or "")
+
+
+def test_a_hook_may_call_another_session_as_its_own_starts() -> None:
+    hooks = Hooks()
+    other = ToolRunner([add], hooks=Hooks())
+    found: list[Any] = []
+
+    @hooks.on_session_start
+    async def warm_up() -> None:
+        found.append((await sent(other, a=1)).result)
+
+    assert run(sent(ToolRunner([add], hooks=hooks), a=2)).result == 2
+    assert found == [1]
+
+
+def test_the_function_behind_a_tool_is_not_given_past_hooks() -> None:
+    hooks = Hooks()
+    runner = ToolRunner([add], hooks=hooks)
+    assert runner.get_public_callable("add") is add
+    hooks.before_tool(lambda call: None)
+    with pytest.raises(UsageError, match=r"a before_tool hook .* use await runner.execute\('add'"):
+        runner.get_public_callable("add")
+
+
 # -- what hooks are ------------------------------------------------------------------------------
 
 
