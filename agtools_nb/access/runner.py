@@ -13,9 +13,16 @@ from agtools_nb.access.engine import Policies
 from agtools_nb.context import AnswerHandler, ToolContext
 from agtools_nb.define import Tool
 from agtools_nb.define.tool import caller_scope
+from agtools_nb.errors import UsageError
 from agtools_nb.run.runner import Runner
 from agtools_nb.run.setting import RunOptions
 from agtools_nb.run.work import WorkKeeper
+
+_OF_STANDING = {
+    "denied": "a rule denies every call of it",
+    "asks": "a rule asks a person about each call",
+    "depends": "which calls may run depends on their arguments",
+}
 
 
 class AccessOptions(TypedDict, total=False):
@@ -106,6 +113,32 @@ class ToolRunner(Runner):
         return self.access.engine.standing(
             self.any_tool(tool.name if isinstance(tool, Tool) else tool)
         )
+
+    def get_public_callable(self, name: str) -> Callable[..., Any]:
+        """Return the function behind a tool, its context filled in and out of its signature.
+
+        It is the tool itself if that asks for no context. It is a coroutine function if the
+        tool's is, and keeps its name and docstring. Nobody is asked about a call of it, so there
+        is none of a tool that rules or ``before_tool`` hooks have a word on.
+
+        Raises:
+            UnknownToolError: There is no such tool, or it is off.
+            UsageError: A rule denies calls of it, asks about them or depends on their
+                arguments, or there are ``before_tool`` hooks.
+        """
+        tool = self.tool(name)
+        engine, hooks = self.access.engine, self.access.hooks
+        why = _OF_STANDING.get(engine.standing(tool), "")
+        if tool.path_of is not None and any(one.scope is not None for one in engine.policies):
+            why = "a rule is about the paths that it may be called with"
+        elif not why and any(True for _ in hooks.of("before_tool")):
+            why = "a before_tool hook is to be asked about each call"
+        if why:
+            raise UsageError(
+                f"get_public_callable({name!r}): {why}, and a plain function would go past that; "
+                f"use await runner.execute({name!r}, ...)"
+            )
+        return super().get_public_callable(name)
 
     def twin(
         self, context: ToolContext | None = None, background: WorkKeeper | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,6 +11,8 @@ from access.world import Attempts, World
 
 from agtools_nb import (
     CapabilitiesConfig,
+    HookResult,
+    Hooks,
     Tool,
     UsageError,
     allow,
@@ -18,6 +21,7 @@ from agtools_nb import (
     deny,
     deny_all,
     safe_defaults,
+    workspace_only,
 )
 
 attempts = Attempts()
@@ -206,6 +210,29 @@ async def off(world: World, value: str) -> None:
     result = await world.send(runner, value)
     assert result.status == "invalid"
     assert "did you mean" not in (result.error or "")
+
+
+@attempts(
+    "the function behind a tool with rules",
+    each=[
+        [deny("delete")], [deny_all()], [ask_user("delete", lambda a: False)],
+        [deny("delete", when=lambda a: a["path"] == "/x")], [workspace_only("/dev")],
+    ],
+)  # fmt: skip
+async def the_function(world: World, value: Any) -> None:
+    tool = world.delete(path_of=lambda args: args["path"])
+    runner = world.runner(tool, policies=[*value])
+    with contextlib.suppress(UsageError):
+        await runner.get_public_callable("delete")("/x")
+
+
+@attempts("the function behind a tool with hooks")
+async def the_function_with_hooks(world: World) -> None:
+    hooks = Hooks()
+    hooks.before_tool(lambda call: HookResult(allow=False))
+    runner = world.runner(world.delete(), hooks=hooks)
+    with contextlib.suppress(UsageError):
+        await runner.get_public_callable("delete")("/x")
 
 
 @attempts("a tool that is off, by every other way to a runner's tools")
