@@ -10,6 +10,7 @@ from agtools_nb.access.approval import ApprovalHandler
 from agtools_nb.access.capabilities import CapabilitiesConfig
 from agtools_nb.access.checks import checked, remarks
 from agtools_nb.access.decision import Decision, RuleOutcome, Standing
+from agtools_nb.access.owners import is_named, match_by_owners
 from agtools_nb.access.policy import Policy, PolicyKind
 from agtools_nb.access.rule import Match, Rule
 from agtools_nb.calls import ToolCall
@@ -44,6 +45,7 @@ class PolicyEngine:
         capabilities: Which tools are on.
         approve: Who is asked where a rule names nobody; ``None`` if nobody is.
         owners_of: Gives the names of the tools that the tool of a name came with.
+        tool_of: Gives the tool of a name; ``None`` if there is none.
 
     Raises:
         UsageError: One is no rule, its condition cannot be used, or it asks and there is
@@ -63,6 +65,7 @@ class PolicyEngine:
         self.capabilities = CapabilitiesConfig() if capabilities is None else capabilities
         self.approve = approve
         self.owners_of: Callable[[str], Iterable[str]] = lambda name: ()
+        self.tool_of: Callable[[str], Tool | None] = lambda name: None
         # By the place of a rule and the name of a tool: the tool whose calls were approved.
         self._remembered: dict[tuple[int, str], Tool] = {}
         for policy in self.policies:
@@ -105,30 +108,43 @@ class PolicyEngine:
     async def _decided(self, call: ToolCall, tool: Tool, *, ask_all: bool) -> Decision:
         explained: list[RuleOutcome] = []
         by: int | None = None
-        failed = False
+        deciding = Match(False, "")
+        owners = self._owners(tool)
         for place, rule in enumerate(self._rules):
             if by is not None and not ask_all:
                 why = f"{self.policies[by].label} comes before it"
                 explained.append(RuleOutcome(rule.policy, None, False, why))
                 continue
-            match = await rule.match(call, tool)
+            match = match_by_owners(rule, owners) if owners else None
+            if match is None:
+                match = await rule.match(call, tool)
             decides = match.matched and by is None
             if decides:
-                by, failed = place, match.failed
+                by, deciding = place, match
             why = _why(match, decides, None if by is None else self.policies[by])
             explained.append(RuleOutcome(rule.policy, match.matched, decides, why))
         if by is None:
             return Decision("allow", None, "no rule is about it, so it runs", tuple(explained))
         policy = self.policies[by]
-        # An allow whose condition failed is no reason to let anything run.
-        kind: PolicyKind = "deny" if failed and policy.kind == "allow" else policy.kind
+        kind = _kind(policy, deciding)
         return Decision(
             kind,
             policy,
-            _reason(policy, explained[by].why, failed),
+            _reason(policy, explained[by].why, deciding),
             tuple(explained),
             kind == "ask" and self._remembered.get((by, tool.name)) is tool,
         )
+
+    def _owners(self, tool: Tool) -> list[Tool]:
+        """What a tool came with, of that what may run if any may.
+
+        Nothing if a rule is about the tool itself.
+        """
+        names = self.owners_of(tool.name)
+        found = [owner for owner in map(self.tool_of, sorted(names)) if owner is not None]
+        if not found or is_named(self._rules, tool):
+            return []
+        return [owner for owner in found if self.standing(owner) != "denied"] or found
 
     def remember(self, policy: Policy, tool: Tool) -> None:
         """Ask about a tool's calls no more under this rule, until :meth:`forget`.
@@ -167,8 +183,15 @@ class PolicyEngine:
         if not self.shows(tool):
             return "off"
         kinds: set[PolicyKind] = set()
+        owners = self._owners(tool)
         for rule in self._rules:
-            if rule.policy.scope is not None or not rule.names(tool):
+            if rule.policy.scope is not None:
+                continue
+            match = match_by_owners(rule, owners) if owners else None
+            if match is not None and match.matched:
+                kinds.add(_kind(rule.policy, match))
+                break
+            if match is not None or not rule.names(tool):
                 continue
             kinds.add(rule.policy.kind)
             if not rule.is_conditional:
@@ -236,9 +259,18 @@ def _why(match: Match, decides: bool, by: Policy | None) -> str:
     return match.why
 
 
-def _reason(policy: Policy, why: str, failed: bool) -> str:
+def _kind(policy: Policy, match: Match) -> PolicyKind:
+    """What a rule says that is about a call."""
+    if match.failed and policy.kind == "allow":
+        return "deny"  # a condition that failed is no reason to let anything run
+    if match.by_owner and policy.kind == "ask":
+        return "allow"  # a person was asked about the call that this one looks after
+    return policy.kind
+
+
+def _reason(policy: Policy, why: str, match: Match) -> str:
     """Why, for people and models: the author's reason if there is one."""
-    if policy.scope is not None or failed:
+    if policy.scope is not None or match.failed or match.by_owner:
         return f"{why}; {policy.reason}" if policy.reason else why
     if policy.reason or policy.when is not None:
         return policy.reason or why

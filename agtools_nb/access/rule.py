@@ -26,11 +26,13 @@ class Match:
         matched: Whether it is.
         why: Why, in a sentence for people.
         failed: Whether its condition failed, so that it counts as matching and lets nothing run.
+        by_owner: Whether it is about what the call's tool came with.
     """
 
     matched: bool
     why: str
     failed: bool = False
+    by_owner: bool = False
 
 
 class Rule:

@@ -101,7 +101,7 @@ class ToolRunner(Runner):
             gate=self.access if self.access.is_needed else None,
             **options,
         )
-        self.access.engine.owners_of = self._companions.owners
+        self._tell_of_tools()
         self._add_all(tools, caller_scope(2))
 
     def standing(self, tool: Tool | str) -> Standing:
@@ -154,8 +154,13 @@ class ToolRunner(Runner):
         access = self.access.twin()
         made = self._twin(context, background, access if access.is_needed else None)
         made.access = access
-        access.engine.owners_of = made._companions.owners
+        made._tell_of_tools()
         return made
+
+    def _tell_of_tools(self) -> None:
+        """Let the rules know which tools there are, and which came with which."""
+        self.access.engine.owners_of = self._companions.owners
+        self.access.engine.tool_of = self._tools.get
 
     async def close(self) -> None:
         """End the session: hooks are told, and what was approved for it is forgotten.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import re
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from agtools_nb import (
+    Background,
     BuiltinTools,
     CapabilitiesConfig,
     Decision,
@@ -38,6 +39,10 @@ from agtools_nb import (
 
 def yes(approval: Any) -> bool:
     return True
+
+
+def no(approval: Any) -> bool:
+    return False
 
 
 def tool(name: str = "pay", server: str | None = None, **options: Any) -> Tool:
@@ -373,6 +378,75 @@ def test_a_question_needs_somebody_to_be_asked() -> None:
 
 def checked(tools: list[Tool], policies: Any, **options: Any) -> tuple[str, ...]:
     return PolicyEngine(policies, approve=yes, **options).check(tools)
+
+
+async def slow(n: int = 1) -> int:
+    return n
+
+
+async def ticks(n: int = 1) -> AsyncIterator[int]:
+    yield n
+    await asyncio.sleep(60)
+
+
+async def tocks(n: int = 1) -> AsyncIterator[int]:
+    yield n
+    await asyncio.sleep(60)
+
+
+COMPANIONS = [
+    ([allow("slow"), deny_all()], "ok", "on"),
+    ([allow("slow", when=lambda a: a["n"] == 1), deny_all()], "ok", "on"),
+    ([ask_user("slow", yes), deny_all()], "ok", "on"),
+    ([deny("slow", when=lambda a: a["n"] == 2), allow("slow"), deny_all()], "ok", "on"),
+    ([deny("slow")], "denied", "denied"),
+    ([deny_all()], "denied", "denied"),
+    ([deny("slow", when=lambda a: a["n"] == 2), deny_all()], "denied", "denied"),
+    ([allow("slow"), deny("check_slow")], "denied", "denied"),
+    ([deny("slow"), allow("check_slow")], "ok", "on"),
+    ([allow("slow"), ask_user("check_slow", no)], "denied", "asks"),
+    ([ask_user("*", no)], "denied", "asks"),
+    ([ask_user("slow", no)], "ok", "on"),
+]
+
+
+@pytest.mark.parametrize(("rules", "status", "standing"), COMPANIONS)
+def test_what_comes_with_a_tool_stands_as_it_does(
+    rules: list[Policy], status: str, standing: str
+) -> None:
+    async def main() -> str:
+        made = Tool(slow, long_running=True)
+        runner = ToolRunner([made], policies=rules, background=Background())
+        assert runner.standing("check_slow") == standing
+        for each in (runner, runner.twin(background=Background())):
+            [found] = await each.process_tool_calls([("check_slow", {"task_id": "t"})])
+            # No such task: what it says then is that it was asked.
+            assert (found.status == "denied") == (status == "denied")
+        return found.error or ""
+
+    error = asyncio.run(main())
+    assert ("task of slow" in error) == (status == "ok")
+
+
+@pytest.mark.parametrize(
+    ("rules", "is_denied"),
+    [
+        ([allow("ticks"), deny_all()], False),
+        ([deny("ticks"), allow("tocks"), deny_all()], False),
+        ([deny("ticks"), deny("tocks")], True),
+        ([deny("ticks")], False),
+    ],
+)
+def test_what_comes_with_several_tools_stands_as_the_freest(
+    rules: list[Policy], is_denied: bool
+) -> None:
+    async def main() -> None:
+        runner = ToolRunner([ticks, tocks], policies=rules, background=Background())
+        calls = [("cancel_subscription", {"subscription_id": "s"})]
+        [found] = await runner.process_tool_calls(calls)
+        assert (found.status == "denied") == is_denied
+
+    asyncio.run(main())
 
 
 def test_tools_of_a_server_are_named_as_in_text() -> None:
