@@ -11,6 +11,7 @@ function that asks for ``int`` wants one: it becomes 3.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -28,6 +29,7 @@ from agtools_nb.arguments.conversions import (
 from agtools_nb.arguments.parse import MAX_NESTING, is_nested_beyond
 from agtools_nb.arguments.patterns import found_in
 from agtools_nb.calls import Change
+from agtools_nb.define.branching import check_looks
 from agtools_nb.define.subschemas import JsonSchema
 from agtools_nb.jsonable import pointer_step
 
@@ -68,7 +70,12 @@ def coerce(arguments: Any, schema: Mapping[str, Any] | bool) -> Coerced:
     Args:
         arguments: Any JSON value.
         schema: A JSON Schema, draft 7 or 2020-12.
+
+    Raises:
+        DefinitionError: The schema would look at one value more than 100,000 times.
     """
+    with suppress(RecursionError):  # deep ones are read as far as they can be
+        check_looks(schema, "the schema")
     if is_nested_beyond(MAX_NESTING, arguments):
         return Coerced(arguments, ())
     return Coercion(Document(schema)).apply(arguments)

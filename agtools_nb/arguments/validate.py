@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from agtools_nb.arguments.conform import Document
@@ -10,6 +11,7 @@ from agtools_nb.arguments.faults import make_fault, place_text, told
 from agtools_nb.arguments.findings import Findings
 from agtools_nb.arguments.parse import MAX_NESTING, place_beyond
 from agtools_nb.calls import Fault
+from agtools_nb.define.branching import check_looks
 
 
 def validate(arguments: Any, schema: Mapping[str, Any] | bool) -> tuple[Fault, ...]:
@@ -21,7 +23,12 @@ def validate(arguments: Any, schema: Mapping[str, Any] | bool) -> tuple[Fault, .
 
     Returns:
         At most 20 faults, one a place, in the order of the schema.
+
+    Raises:
+        DefinitionError: The schema would look at one value more than 100,000 times.
     """
+    with suppress(RecursionError):  # deep ones are read as far as they can be
+        check_looks(schema, "the schema")
     deep = place_beyond(MAX_NESTING, arguments)
     if deep is not None:
         return (too_deep_fault(deep),)

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from agtools_nb.define.branching import check_looks
 from agtools_nb.define.normal import normalized
 from agtools_nb.define.references import Scope
 from agtools_nb.define.subschemas import MANY, NAMED, ONE, JsonSchema
@@ -38,6 +39,7 @@ def checked_schema(given: Any, where: str) -> JsonSchema:
     try:
         schema: JsonSchema = normalized(_copied(given, "", where))
         _Check(where, Scope(schema)).schema(schema, "")
+        check_looks(schema, where)
     except RecursionError as error:
         raise DefinitionError(
             f"{where} is nested too deeply, or holds itself. Write what recurs once under "
