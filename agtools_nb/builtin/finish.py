@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, get_origin
 
 from pydantic import Field
 
@@ -60,9 +60,10 @@ def _text() -> Tool:
 
 
 def _by_type(output: Any) -> Tool:
-    if inspect.isroutine(output):
+    if not _is_type(output):
+        kind = "a function" if inspect.isroutine(output) else f"a value ({type(output).__name__})"
         raise DefinitionError(
-            f"finish_tool(output={brief_repr(output)}): that is a function; give a type, such as a "
+            f"finish_tool(output={brief_repr(output)}): that is {kind}; give a type, such as a "
             "pydantic model, or a JSON Schema as a dict"
         )
 
@@ -72,6 +73,15 @@ def _by_type(output: Any) -> Tool:
     described = Annotated[output, Field(description="What came of it.")]
     finish.__annotations__ = {"output": described, "return": Finished}
     return _made(finish)
+
+
+def _is_type(given: Any) -> bool:
+    """Whether something is a type: a class, or made by one of the modules of types."""
+    return (
+        isinstance(given, type)
+        or get_origin(given) is not None
+        or type(given).__module__ in ("typing", "typing_extensions")
+    )
 
 
 def _by_schema(schema: Mapping[str, Any]) -> Tool:

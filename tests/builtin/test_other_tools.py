@@ -6,7 +6,7 @@ import asyncio
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal, Optional
 
 import pytest
 from builtin.trusting import trusting
@@ -217,6 +217,31 @@ def test_a_schema_says_what_the_outcome_must_be() -> None:
 def test_what_no_model_could_send_is_no_outcome(output: Any) -> None:
     with pytest.raises(DefinitionError):
         _ = finish_tool(output).input_schema
+
+
+@pytest.mark.parametrize(
+    ("output", "what"),
+    [
+        (object(), "a value (object)"),
+        (Report(title="Tea", score=3), "a value (Report)"),
+        (Point(1, 2), "a value (Point)"),
+        ("Report", "a value (str)"),
+        (7, "a value (int)"),
+        (lambda: 1, "a function"),
+    ],
+)
+def test_an_outcome_is_a_type_and_no_value(output: Any, what: str) -> None:
+    with pytest.raises(DefinitionError) as caught:
+        finish_tool(output)
+    assert f"that is {what}; give a type, such as a pydantic model" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "output",
+    [int | None, Optional[int], Literal["a"], Any, list[int], Annotated[int, Field(ge=1)], Report],  # noqa: UP045
+)
+def test_types_of_every_kind_are_outcomes(output: Any) -> None:
+    assert "output" in finish_tool(output).input_schema["properties"]
 
 
 # -- search_web, generate_image, start_subagent ------------------------------------------------
