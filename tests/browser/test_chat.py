@@ -258,7 +258,7 @@ def test_a_person_plays_the_model(
     )
     chat = "talk = tk.chat(HumanModel())\ntalk"
     # The older kernel is offered by the light server only.
-    theme, width = ("dark", 1280) if kernel == "newest" else ("light", 620)
+    theme, width = ("dark", 1280) if kernel == "newest" else ("light", 420)
     page = open_notebook(
         [SETUP + TOOLS, ask, chat], kernel=name, theme=theme, width=width, height=1600
     )
@@ -281,7 +281,7 @@ def test_a_person_plays_the_model(
     page.screenshot(f"human-1-form-{kernel}", page.cell(1))
     view.get_by_role("button", name="Call forecast").click()
 
-    expect(view.get_by_text("forecast").first).to_be_visible()
+    expect(view.get_by_text("1 turn before this")).to_be_visible()
     view.get_by_role("tab", name="To read").click()
     expect(view.locator(".agt-is-result")).to_contain_text("3.5")
     view.get_by_role("tab", name="Write JSON").click()

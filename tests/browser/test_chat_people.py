@@ -206,7 +206,7 @@ def test_what_the_inbox_brings_is_answered(open_notebook: Open) -> None:
     expect(said(view, "I was told: news from a cell")).to_be_visible()
     page.kernel("globals().update(ticks=tk.background.add_trigger(every(0.3, 'tick')))")
     expect(said(view, "I was told: tick").first).to_be_visible()
-    page.kernel("await tk.background.remove_trigger(ticks.id)")
+    page.kernel("str(asyncio.ensure_future(tk.background.remove_trigger(ticks.id)))")
     page.screenshot("chat-inbox", page.output(1))
     assert page.kernel("len(first.session.messages)") == 0
     asked = view.locator(".agt-user", has_text="watch cellar")
