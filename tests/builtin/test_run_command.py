@@ -225,6 +225,11 @@ SECRETS = [
     "AZURE_STORAGE_CONNECTION_STRING",
     "CI_JOB_JWT",
     "KUBECONFIG",
+    "SLACK_WEBHOOK",
+    "BEARER",
+    "TWINE_USERNAME",
+    "HTTP_AUTHORIZATION",
+    "PGPASSFILE",
 ]
 PLAIN = [
     "PATH",
@@ -253,6 +258,9 @@ PLAIN = [
     "SSL_CERT_FILE",
     "GIT_AUTHOR_NAME",
     "DISPLAY",
+    "USERNAME",
+    "LOGNAME",
+    "OPTIONS",
 ]
 
 
@@ -261,6 +269,14 @@ def test_what_looks_like_a_secret_is_left_out_of_the_environment() -> None:
     assert sorted(without_secrets(given)) == sorted(PLAIN)
     urls = {"HTTP_PROXY": "http://me:word@proxy:1", "INDEX": "https://t0ken@host/", "A": "a@b"}
     assert without_secrets(urls) == {"A": "a@b"}
+    values = {
+        "A": "Bearer x1",
+        "B": "ghp_" + "a" * 36,
+        "C": "AKIA" + "A" * 16,
+        "D": "sk-" + "a" * 40,
+    }
+    plain = {"E": "sk-learn", "F": "bearer of news", "G": "-----", "H": "hf_home"}
+    assert without_secrets({**values, **plain}) == plain
     assert without_secrets(given, {"API_KEY": "y"})["API_KEY"] == "y"
 
 

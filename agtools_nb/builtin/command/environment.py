@@ -10,7 +10,7 @@ from collections.abc import Mapping
 _SECRET = re.compile(
     r"(^|_)(API|ACCESS|ACCOUNT|AUTH|DEPLOY|ENCRYPTION|MASTER|PRIVATE|SECRET|SIGNING|SSH)?KEYS?(_|$)"
     r"|(^|_)(\w*TOKENS?|\w*SECRETS?|\w*PASSWORDS?|PASSWD|PASSPHRASE|PASS|PWD|CREDENTIALS?|CREDS?"
-    r"|AUTH|COOKIES?|SESSION|SALT|DSN|PAT|JWT|SK|SIGNATURE|CONNECTION_STRING|CONN_STR|NETRC)(_|$)"
+    r"|AUTH|AUTHORIZATION|BEARER|COOKIES?|OTP|TOTP|PASSCODE|\w*PASSFILE|WEBHOOKS?|\w+_USERNAME|SESSION|SALT|DSN|PAT|JWT|SK|SIGNATURE|CONNECTION_STRING|CONN_STR|NETRC)(_|$)"
     r"|_URI$|(DATABASE|DB|REDIS|AMQP|BROKER|WEBHOOK)_URL$",
     re.IGNORECASE,
 )
@@ -27,6 +27,11 @@ _SOCKETS = frozenset(
         "SSH_AUTH_SOCK",
     }
 )
+_SECRET_VALUE = re.compile(
+    r"(Bearer|Basic) \S|-----BEGIN [A-Z ]*PRIVATE KEY|(gh[opsur]|github_pat|glpat|xox[abeoprs]|hf"
+    r"|npm|pypi|sk|rk|pk_live)[-_]\w{16}|(AKIA|ASIA)[0-9A-Z]{16}|AIza[\w-]{35}"
+    r"|eyJ[\w-]+\.eyJ[\w-]+\.|https://hooks\.\w"
+)
 _USER_IN_URL = re.compile(r"://[^/\s@]+@")
 
 
@@ -37,7 +42,8 @@ def without_secrets(
 
     Left out are variables with a word such as ``KEY``, ``TOKEN``, ``SECRET``, ``PASSWORD`` or
     ``CREDENTIALS`` in their names, addresses of databases, the sockets of agents that sign for
-    their user, and each value that is a URL with a user's name in it. It is a sieve for what
+    their user, and each value that is a URL with a user's name in it or begins like the keys
+    that well-known services give out. It is a sieve for what
     lies about by habit, not a wall: a program still reads every file that this process may read.
 
     Args:
@@ -56,4 +62,5 @@ def _is_secret(name: str, value: str) -> bool:
         name.upper() in _SOCKETS
         or _SECRET.search(name) is not None
         or _USER_IN_URL.search(value[:10_000]) is not None
+        or _SECRET_VALUE.match(value[:10_000].strip()) is not None
     )

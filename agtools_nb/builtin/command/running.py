@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import secrets
 import signal
 from asyncio.subprocess import Process, SubprocessStreamProtocol
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from agtools_nb.builtin.command.sessions import HAS_GROUPS, is_running, signal_session
+from agtools_nb.builtin.command.sessions import HAS_GROUPS, MARK, is_running, signal_session
 
 GRACE_SECONDS = 2.0
 """What a program gets to put things in order, once it was asked to end."""
@@ -19,6 +21,7 @@ STOPPED_SECONDS = 0.7
 
 _LOOK_SECONDS = 0.03
 _PIPE_BYTES = 65_536
+_KILL: int = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 
 class RunningProgram:
@@ -29,14 +32,16 @@ class RunningProgram:
     Args:
         process: The program.
         exited: Set as soon as it has ended, also while others hold its pipes.
+        mark: What it and all that it starts have in their environment.
 
     Attributes:
         stdout: What it prints.
         stderr: Its errors; ``None`` if they are in ``stdout``.
     """
 
-    def __init__(self, process: Process, exited: asyncio.Event) -> None:
+    def __init__(self, process: Process, exited: asyncio.Event, mark: str = "") -> None:
         self._process = process
+        self._mark = mark
         self._exited = exited
         self._is_over = False
         assert process.stdout is not None
@@ -59,17 +64,19 @@ class RunningProgram:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it, or anything in its session, runs."""
+        """Whether it, or anything that it started, runs."""
         if not self._exited.is_set():
             return True
-        # Nobody comes into a session that is empty, and to look costs milliseconds.
-        self._is_over = self._is_over or not (HAS_GROUPS and is_running(self._process.pid))
+        # Nobody is there to start another one, and to look costs milliseconds.
+        if not self._is_over:
+            self._is_over = not (HAS_GROUPS and is_running(self._process.pid, self._mark))
         return not self._is_over
 
     async def end(self, seconds: float = GRACE_SECONDS) -> None:
-        """End it and its session: asked first, then forced.
+        """End it and all that it started: asked first, then forced.
 
-        What made a session of its own is not in this one any more, and runs on.
+        What made a session of its own and cleared its environment is not known, and runs on.
+        So does what became another user's; :attr:`is_alive` then stays true if it is known.
 
         Args:
             seconds: How long it may take if it was asked. Default 2.
@@ -80,8 +87,8 @@ class RunningProgram:
                 await self._gone(seconds)
         finally:  # also when whoever waits for the end is stopped as well
             if self.is_alive:
-                self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))
-        await self._gone(STOPPED_SECONDS)  # even a killed one takes a moment
+                self._signal(_KILL)
+        await self._gone(STOPPED_SECONDS, _KILL)  # even a killed one takes a moment
 
     def let_go(self) -> None:
         """Close its pipes, which something that runs on may hold."""
@@ -89,15 +96,18 @@ class RunningProgram:
         if transport is not None:
             transport.close()
 
-    async def _gone(self, seconds: float) -> None:
+    async def _gone(self, seconds: float, number: int | None = None) -> None:
+        """Wait until all are gone, and signal whoever was started just now."""
         loop = asyncio.get_running_loop()
         until = loop.time() + seconds
-        while self.is_alive and loop.time() < until:  # noqa: ASYNC110 -- a session's end tells nobody
+        while self.is_alive and loop.time() < until:
             await asyncio.sleep(_LOOK_SECONDS)
+            if number is not None and self.is_alive:
+                self._signal(number)
 
     def _signal(self, number: int) -> None:
         if HAS_GROUPS:
-            signal_session(self._process.pid, number)
+            signal_session(self._process.pid, number, self._mark)
         else:
             with suppress(ProcessLookupError):
                 self._process.terminate()
@@ -135,6 +145,7 @@ async def start(
         OSError: It could not be started.
     """
     loop = asyncio.get_running_loop()
+    mark = secrets.token_hex(16)
     transport, protocol = await loop.subprocess_exec(
         lambda: _Protocol(loop),
         *words,
@@ -142,7 +153,7 @@ async def start(
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT if is_merged else asyncio.subprocess.PIPE,
         cwd=folder,
-        env=environment,
+        env={**(os.environ if environment is None else environment), MARK: mark},
         start_new_session=HAS_GROUPS,
     )
-    return RunningProgram(Process(transport, protocol, loop), protocol.exited)
+    return RunningProgram(Process(transport, protocol, loop), protocol.exited, mark)

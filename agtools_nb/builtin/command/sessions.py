@@ -1,8 +1,10 @@
-"""Sessions of processes: what in one still runs, and signals to all of it.
+"""What a program started and still runs, and signals to all of it.
 
 A program that leads a session leads a group of the same number. What it starts is in that
-group, or in another one of the session if a shell with job control started it. Where the
-system has no ``/proc`` (macOS), only the first group is known.
+group, or in another one of the session if a shell with job control started it. What made a
+session of its own (``setsid``, a daemon) is known by a mark in its environment, which a program
+hands on unless it clears that. Where the system has no ``/proc`` (macOS), only the first group
+is known.
 """
 
 from __future__ import annotations
@@ -18,21 +20,27 @@ _PROC = "/proc"
 _HAS_PROC = Path(_PROC, "self", "stat").exists()
 
 
-def signal_session(session: int, number: int) -> None:
-    """Signal all that runs in a session."""
+MARK = "AGTOOLS_NB_COMMAND"
+"""Variable of the mark that a started program and all that it starts have."""
+
+_MOST_ENVIRONMENT = 4_000_000
+
+
+def signal_session(session: int, number: int, mark: str = "") -> None:
+    """Signal all that runs in a session, and all that has a mark."""
     _signal_group(session, number)
-    for process in _members(session) or ():
+    for process in _members(session, mark) or ():
         with suppress(ProcessLookupError, PermissionError):
             os.kill(process, number)
 
 
-def is_running(session: int) -> bool:
-    """Whether anything in a session still runs.
+def is_running(session: int, mark: str = "") -> bool:
+    """Whether anything in a session, or with a mark, still runs.
 
     A process that has ended stays there until its parent takes note, and the parent of an
     orphan may never do so: in a container, often nobody does. Such ones do not count.
     """
-    members = _members(session)
+    members = _members(session, mark)
     return _signal_group(session, 0) if members is None else bool(members)
 
 
@@ -47,13 +55,28 @@ def _signal_group(group: int, number: int) -> bool:
     return True
 
 
-def _members(session: int) -> list[int] | None:
-    """What runs in a session; ``None`` if that cannot be told here."""
+def _members(session: int, mark: str) -> list[int] | None:
+    """What runs in a session or has a mark; ``None`` if that cannot be told here."""
     if not _HAS_PROC:
         return None
     with os.scandir(_PROC) as entries:
         names = [entry.name for entry in entries if entry.name.isdigit()]
-    return [int(name) for name in names if _session_of(name) == session]
+    entry = f"{MARK}={mark}".encode() if mark else b""
+    return [
+        int(name)
+        for name in names
+        if (found := _session_of(name)) is not None
+        and (found == session or (entry and _has_variable(name, entry)))
+    ]
+
+
+def _has_variable(process: str, entry: bytes) -> bool:
+    """Whether a process was started with a variable; not if it is another user's."""
+    try:
+        with open(f"{_PROC}/{process}/environ", "rb") as file:  # noqa: PTH123 -- many, and often
+            return entry in file.read(_MOST_ENVIRONMENT).split(b"\0")
+    except OSError:
+        return False
 
 
 def _session_of(process: str) -> int | None:

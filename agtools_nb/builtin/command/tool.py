@@ -57,8 +57,10 @@ def run_command_tool(
     The program runs in the workspace, but nothing keeps it there: it can do all that this
     process can. It has nothing to read, no terminal, and an environment without what looks
     like a secret (see :func:`without_secrets`). With its end, or when the call is stopped, all
-    that it started is ended, but for what made a session of its own. Commands, and tools that
-    write to the workspace, follow each other in a batch.
+    that it started is ended: on Linux also what made a session of its own, known by a variable
+    ``AGTOOLS_NB_COMMAND``, but for a program that did so and cleared its environment; on macOS
+    what is in its process group; on Windows the program alone. Commands, and tools that write
+    to the workspace, follow each other in a batch.
 
     Args:
         workspace: The workspace, or its folder. Default: the working directory.
@@ -168,7 +170,9 @@ class _Run:
             )
         elif code is not None and code < 0:
             notes.append(f"It was ended by {_signal_name(-code)}.")
-        if self._has_left_over:
+        if self._program.is_alive:
+            notes.append("Something that it started could not be ended, and runs on.")
+        elif self._has_left_over:
             notes.append("It left programs running, which were ended: none outlives its call.")
         for name, kept in self._outputs.items():
             told[name] = clean_text(kept.text())
