@@ -17,6 +17,7 @@ from agtools_nb.agent.happenings import Happening, Reply, ThreadStarted
 from agtools_nb.agent.history import History, export, imported
 from agtools_nb.agent.messages import Message, ModelMessage, Usage, UserMessage
 from agtools_nb.agent.model import Model, ModelRequest
+from agtools_nb.agent.models.choosing import as_model
 from agtools_nb.agent.pump import Pump
 from agtools_nb.agent.thread import Thread
 from agtools_nb.agent.turns import Turns
@@ -47,7 +48,8 @@ class Session:
     are answered in turn, other events in a temporary thread of their own.
 
     Args:
-        model: Who answers: anything with ``respond(request)``.
+        model: Who answers: anything with ``respond(request)``, or the name of a hosted model,
+            such as ``"openai:gpt-..."`` (extra ``models``).
         runner: Runs the calls. Default: one without tools.
         system_instructions: What the model is told before everything else.
         store: Where the conversation lasts; opened again it goes on. Default: in memory.
@@ -78,7 +80,7 @@ class Session:
 
     def __init__(
         self,
-        model: Model,
+        model: Model | str,
         runner: ToolRunner | None = None,
         *,
         system_instructions: str = "",
@@ -96,7 +98,7 @@ class Session:
         self._ending, self._reminder = ending or _never_ends, reminder
         self._is_guest = is_guest
         self._heir: Session | None = None
-        self.model = _checked_model(model)
+        self.model = as_model(model)
         self.system_instructions = system_instructions
         if parent is not None and token_budget is None:
             token_budget = parent.tokens_left
@@ -390,15 +392,6 @@ class Session:
                 listener(happening)
             except Exception:  # one who looks on cannot undo it
                 _log.exception("a watcher of the conversation failed")
-
-
-def _checked_model(model: Any) -> Model:
-    if callable(getattr(model, "respond", None)) and not isinstance(model, type):
-        return model  # type: ignore[no-any-return]
-    raise UsageError(
-        f"{brief_repr(model)} is no model: it has no respond(request); for a script, "
-        "ScriptedModel([...])"
-    )
 
 
 def _said(text: Any, media: Iterable[Media]) -> UserMessage:

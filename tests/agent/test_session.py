@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agtools_nb import Background, ToolContext, ToolRunner, UsageError, tool
+from agtools_nb import Background, HostedModel, ToolContext, ToolRunner, UsageError, tool
 from agtools_nb.agent import (
     Added,
     CallAnswered,
@@ -381,10 +381,16 @@ def test_bounds_out_of_range_are_refused(options: dict[str, Any], said: str) -> 
         talk(["x"], **options)
 
 
-@pytest.mark.parametrize("model", [None, "openai", ScriptedModel, object()])
+@pytest.mark.parametrize("model", [None, ScriptedModel, object()])
 def test_what_is_no_model_is_refused(model: Any) -> None:
     with pytest.raises(UsageError, match="no model"):
         Session(model)
+
+
+def test_a_name_stands_for_a_hosted_model() -> None:
+    assert isinstance(Session("openai:gpt-x").model, HostedModel)
+    with pytest.raises(UsageError, match="openai:"):
+        Session("gpt-x")
 
 
 async def test_nothing_to_say_is_refused_and_changes_nothing() -> None:
