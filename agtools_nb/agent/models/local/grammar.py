@@ -28,6 +28,9 @@ _ANY_OBJECT: Mapping[str, Any] = {"type": "object"}
 TEXT_ENDS = ('"', '",', '"}', '"},')
 """How a text in an object may end, each a token of its own for most models."""
 
+_BEGINNINGS = ("The answer is ", "The result is: ", "This is what I found: ", "Done: ")
+_SENTENCE = r"/[^\s.!?{][^.!?\n]{0,200}[.!?]/"
+
 NUMBER_ENDS = (",", "}", "},")
 
 
@@ -85,7 +88,7 @@ def copied(
         if not mentions.free[index]:
             continue
         more = f" c{index + 1}?" if _goes_on(mentions, index) else ""
-        rules.append(f"s{index}: {_tokens(tokens[mentions.word(index)])}{more}")
+        rules.append(f"s{index}: {_tokens(tokens[_inside(mentions.word(index))])}{more}")
         if more:
             after = " c" + str(index + 2) + "?" if _goes_on(mentions, index + 1) else ""
             rules.append(f"c{index + 1}: {_tokens(tokens[_gap(mentions, index)])}{after}")
@@ -100,26 +103,33 @@ def pieces(mentions: Mentions) -> list[str]:
     """The texts whose tokens :func:`copied` needs: each word alone, and as it goes on."""
     free = [index for index, is_free in enumerate(mentions.free) if is_free]
     gaps = [_gap(mentions, index) for index in free if _goes_on(mentions, index)]
-    return [*(mentions.word(index) for index in free), *gaps]
+    return [*(_inside(mentions.word(index)) for index in free), *gaps]
 
 
 def _gap(mentions: Mentions, index: int) -> str:
-    """The next word, with what stands before it, as it is written inside of JSON text."""
+    """The next word, with what stands before it."""
     start, end = mentions.words[index].end, mentions.words[index + 1].end
-    return json.dumps(mentions.text[start:end], ensure_ascii=False)[1:-1]
+    return _inside(mentions.text[start:end])
+
+
+def _inside(text: str) -> str:
+    """Text as it is written inside of JSON text."""
+    return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
 def _goes_on(mentions: Mentions, index: int) -> bool:
     return index + 1 < len(mentions.words) and mentions.free[index + 1]
 
 
-def told_text(numbers: Iterable[str]) -> str:
-    """Text of one line in which no number is but those that are given."""
-    known = "|".join(sorted({number for number in numbers if number.isascii()}, key=len)[::-1])
-    escaped = known.replace(".", r"\.").replace("+", r"\+")
-    rest = rf"([^0-9\n]+({escaped})?)*" if known else r"[^0-9\n]*"
-    first = f"({escaped})?" if known else ""
-    return rf"{HEAD}start: /{first}{rest}/" + "\n"
+def told(results: Iterable[str]) -> str:
+    """One of a few beginnings, then each result as it is: it cannot be said wrongly."""
+    ways = " | ".join(_quoted(way) for way in _BEGINNINGS)
+    return f"{HEAD}start: ({ways}) {' '.join(_quoted(text) for text in results)}\n"
+
+
+def sentences() -> str:
+    """One or two sentences: a small model that has no end in sight goes round in circles."""
+    return f"{HEAD}start: {_SENTENCE} ({_quoted(' ')} {_SENTENCE})?\n"
 
 
 def _tokens(ids: Sequence[int]) -> str:
