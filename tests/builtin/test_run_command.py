@@ -440,12 +440,12 @@ def test_jobs_of_a_shell_are_ended_though_each_is_a_group(tmp_path: Path) -> Non
     asyncio.run(main())
 
 
-def test_one_in_a_session_of_its_own_holds_nobody_up(tmp_path: Path) -> None:
-    """It is not ended, as is said, but its hold of the pipe does not matter."""
+def test_one_that_cannot_be_known_holds_nobody_up(tmp_path: Path) -> None:
+    """In a session of its own, without the environment: it is not ended, as is said, but its hold of the pipe does not matter."""
     code = (
         "import subprocess, sys\n"
         "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'],"
-        " start_new_session=True)\nprint(child.pid)"
+        " start_new_session=True, env={})\nprint(child.pid)"
     )
     began = time.monotonic()
     found = python(tmp_path, code, timeout=60)

@@ -8,14 +8,11 @@ over here; the arguments are validated afterwards as any model's are.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from agtools_nb.agent.models.local.mentions import Mentions
 from agtools_nb.define import Tool
-
-_OPENINGS = ("The", "It", "In", "There", "Yes", "No", "Here", "Your", "You")
 
 HEAD = "%llguidance {}\n"
 
@@ -30,6 +27,9 @@ _ANY_OBJECT: Mapping[str, Any] = {"type": "object"}
 
 TEXT_ENDS = ('"', '",', '"}', '"},')
 """How a text in an object may end, each a token of its own for most models."""
+
+_BEGINNINGS = ("The answer is ", "The result is: ", "This is what I found: ", "Done: ")
+_SENTENCE = r"/[^\s.!?{][^.!?\n]{0,200}[.!?]/"
 
 NUMBER_ENDS = (",", "}", "},")
 
@@ -88,7 +88,7 @@ def copied(
         if not mentions.free[index]:
             continue
         more = f" c{index + 1}?" if _goes_on(mentions, index) else ""
-        rules.append(f"s{index}: {_tokens(tokens[mentions.word(index)])}{more}")
+        rules.append(f"s{index}: {_tokens(tokens[_inside(mentions.word(index))])}{more}")
         if more:
             after = " c" + str(index + 2) + "?" if _goes_on(mentions, index + 1) else ""
             rules.append(f"c{index + 1}: {_tokens(tokens[_gap(mentions, index)])}{after}")
@@ -103,34 +103,33 @@ def pieces(mentions: Mentions) -> list[str]:
     """The texts whose tokens :func:`copied` needs: each word alone, and as it goes on."""
     free = [index for index, is_free in enumerate(mentions.free) if is_free]
     gaps = [_gap(mentions, index) for index in free if _goes_on(mentions, index)]
-    return [*(mentions.word(index) for index in free), *gaps]
+    return [*(_inside(mentions.word(index)) for index in free), *gaps]
 
 
 def _gap(mentions: Mentions, index: int) -> str:
-    """The next word, with what stands before it, as it is written inside of JSON text."""
+    """The next word, with what stands before it."""
     start, end = mentions.words[index].end, mentions.words[index + 1].end
-    return json.dumps(mentions.text[start:end], ensure_ascii=False)[1:-1]
+    return _inside(mentions.text[start:end])
+
+
+def _inside(text: str) -> str:
+    """Text as it is written inside of JSON text."""
+    return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
 def _goes_on(mentions: Mentions, index: int) -> bool:
     return index + 1 < len(mentions.words) and mentions.free[index + 1]
 
 
-def told_text(numbers: Iterable[str], names: Iterable[str] = ()) -> str:
-    """One sentence with no numbers and no names but those that are given.
+def told(results: Iterable[str]) -> str:
+    """One of a few beginnings, then each result as it is: it cannot be said wrongly."""
+    ways = " | ".join(_quoted(way) for way in _BEGINNINGS)
+    return f"{HEAD}start: ({ways}) {' '.join(_quoted(text) for text in results)}\n"
 
-    Left to itself a small model makes some up, and goes on with the same sentence again and again.
 
-    Args:
-        numbers: Numbers as they stand in the text.
-        names: Words that begin with a capital. Default: none but the usual openings.
-    """
-    known = {one for one in (*numbers, *names) if one.isascii()}
-    told = "|".join(re.escape(one) for one in sorted(known, key=len, reverse=True))
-    words = r"[^0-9A-Za-z\n.!?][^0-9A-Z\n.!?]*"  # a name ends where it ends
-    first = "|".join(filter(None, (*_OPENINGS, told)))
-    rest = rf"({words}({told})?)*" if known else f"({words})?"
-    return rf"{HEAD}start: /({first}){rest}[.!?]/" + "\n"
+def sentences() -> str:
+    """One or two sentences: a small model that has no end in sight goes round in circles."""
+    return f"{HEAD}start: {_SENTENCE} ({_quoted(' ')} {_SENTENCE})?\n"
 
 
 def _tokens(ids: Sequence[int]) -> str:

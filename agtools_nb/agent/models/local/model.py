@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,8 +28,7 @@ from agtools_nb.agent.models.local.engine import (
     usable_cores,
 )
 from agtools_nb.agent.models.local.filling import Filling
-from agtools_nb.agent.models.local.grammar import call_grammar, told_text, value_grammar
-from agtools_nb.agent.models.local.mentions import Mentions
+from agtools_nb.agent.models.local.grammar import call_grammar, sentences, told, value_grammar
 from agtools_nb.agent.models.local.prompts import (
     Chat,
     about_results,
@@ -38,6 +36,7 @@ from agtools_nb.agent.models.local.prompts import (
     call_text,
     conversation,
     conversation_in_words,
+    results_in_words,
     results_to_answer,
 )
 from agtools_nb.agent.models.local.weights import FETCH_COMMAND, model_path
@@ -63,7 +62,7 @@ class LocalModel:
     fits. *Guided*, as the model that comes with :mod:`agtools_nb` needs it, it is asked for less
     at a time: which tool explains best what the person said, then one argument after the other,
     out of the numbers, words and enumerations that the request mentions; after the results it
-    writes one sentence, with no numbers but theirs.
+    picks a beginning, and says them as they are. Other text has at most two sentences.
 
     What a guided model cannot do: call two tools, use one tool's result for another, follow up
     on an earlier message, work out a number, put a thing in other words, or fill nested
@@ -163,9 +162,9 @@ class LocalModel:
             yield CallPart(tool.name, arguments)
             return
         if results:
-            chat, grammar = about_results(request, results), _told_grammar(text, request, results)
+            chat, grammar = about_results(request, results), told(results_in_words(results))
         else:
-            chat, grammar = conversation_in_words(request), None
+            chat, grammar = conversation_in_words(request), sentences()
         async for part in self._write(chat, grammar, cost, {"tools": scores} if scores else {}):
             yield part
 
@@ -202,17 +201,26 @@ class LocalModel:
         for tool in tools:
             key = json.dumps(tool.input_schema)
             if key not in self._unreadable:
-                grammar = value_grammar(tool.input_schema, {})
-                body = {"prompt": "{", "max_tokens": 1, "grammar": grammar}
-                try:
-                    await self._engine.write({**body, "id_slot": 1}, Cost())
-                except RefusedError as refusal:
-                    self._unreadable[key] = refusal.kind != "length"
-                else:
-                    self._unreadable[key] = False
+                self._unreadable[key] = not await self._holds(value_grammar(tool.input_schema, {}))
             if self._unreadable[key]:
                 failed.append(tool.name)
         return failed
+
+    async def _holds(self, grammar: str) -> bool:
+        """Whether the engine can read a grammar of an object.
+
+        It says nothing of one that it cannot read, and lets the model write what it likes.
+        """
+        body = {"prompt": "Once upon a", "grammar": grammar, "temperature": 0}
+        body |= {"max_tokens": 1, "id_slot": 1}
+        written = []
+        try:
+            async for piece in self._engine.generate("complete", body, Cost()):
+                written.append(piece)  # noqa: PERF401 -- what came before it was refused is kept
+        except RefusedError as refusal:
+            if refusal.kind != "length":
+                return False
+        return "".join(written).startswith("{")
 
     def _is_unreadable(self, tool: Tool) -> bool:
         return self._unreadable[json.dumps(tool.input_schema)]
@@ -255,13 +263,6 @@ def _still_to_call(request: ModelRequest, results: Sequence[ToolResult]) -> tupl
         return ()
     called = {result.name for result in results}
     return tuple(tool for tool in request.tools if tool.name not in called) or request.tools
-
-
-def _told_grammar(text: str, request: ModelRequest, results: Sequence[ToolResult]) -> str:
-    """A sentence with no numbers and names but those of the request and of the results."""
-    told = f"{text} {about_results(request, results)[-1]['content']}"
-    numbers = [number.text.lstrip("-") for number in Mentions(told).numbers]
-    return told_text(numbers, re.findall(r"\b[A-Z][A-Za-z]*\b", told))
 
 
 def _call_part(output: str) -> CallPart:

@@ -12,8 +12,10 @@ from agtools_nb.define import Tool
 from agtools_nb.define.wire.content import content_of
 from agtools_nb.jsonable import json_text
 
-LONGEST_RESULT = 1_500
-"""Characters of one result that a model with little room is shown."""
+LONGEST_RESULT = 400
+"""Characters of one result that a guided model repeats."""
+
+_LONGEST_SHOWN = 4_000
 
 Chat = list[dict[str, str]]
 
@@ -44,11 +46,22 @@ def conversation_in_words(request: ModelRequest, dropped: int = 0) -> Chat:
 
 def about_results(request: ModelRequest, results: Sequence[ToolResult]) -> Chat:
     """What a small model is asked after calls: to answer the request from their results."""
-    told = "\n".join(f"- {_told(result)}" for result in results)
+    told = "".join(results_in_words(results))
     return [
-        {"role": "system", "content": "Tell the user the result in one sentence."},
-        {"role": "user", "content": f"{asked(request.messages)}\n\nResult:\n{told}"},
+        {"role": "user", "content": asked(request.messages)},
+        {"role": "assistant", "content": "Let me look that up."},
+        {"role": "user", "content": f"This came back: {told}. Say it in one sentence."},
     ]
+
+
+def results_in_words(results: Sequence[ToolResult]) -> list[str]:
+    """Each result as it is told, one after the other."""
+    said = []
+    for result in results:
+        found = content_of(result, LONGEST_RESULT)
+        text = " ".join(found.text.split())
+        said.append(f"{result.name} failed: {text}" if found.is_error else text)
+    return [text if at == 0 else f"; {text}" for at, text in enumerate(said)]
 
 
 def asked(messages: Sequence[Message]) -> str:
@@ -104,7 +117,7 @@ def _call(call: ToolCall) -> str:
 
 
 def _told(result: ToolResult) -> str:
-    found = content_of(result, LONGEST_RESULT)
+    found = content_of(result, _LONGEST_SHOWN)
     return f"{result.name}: {'failed: ' if found.is_error else ''}{found.text}"
 
 
