@@ -54,6 +54,7 @@ class ToolRunner(Runner):
         hooks: :class:`Hooks`, objects with methods of their names, or a list of these.
         approve: Who is asked where ``ask_user`` names nobody: a function that is given an
             :class:`Approval` and returns ``True``, ``False`` or an :class:`ApprovalDecision`.
+            Let one that waits be async: other calls wait for one that is not.
         answer: Who answers what tools ask with ``ctx.ask``: a function that is given a
             :class:`Question`. Default: the context's own, else nobody.
         options: ``validate``: coerce and check arguments (default ``True``; with ``False`` the
