@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from agtools_nb.access.approval import ApprovalHandler
@@ -182,23 +182,34 @@ class PolicyEngine:
         """How a tool stands, whatever its arguments; rules about paths are left aside."""
         if not self.shows(tool):
             return "off"
-        kinds: set[PolicyKind] = set()
+        kinds = {kind for _, kind in self._deciding(tool)}
+        return _STANDINGS[kinds.pop()] if len(kinds) == 1 else "depends"
+
+    def is_approved(self, tool: Tool) -> bool:
+        """Whether people would be asked about every call, and agreed to all of them beforehand.
+
+        That is until :meth:`forget`; rules about paths are left aside.
+        """
+        return self.standing(tool) == "asks" and all(
+            self._remembered.get((place, tool.name)) is tool for place, _ in self._deciding(tool)
+        )
+
+    def _deciding(self, tool: Tool) -> Iterator[tuple[int, PolicyKind]]:
+        """The rules that may decide about a call, by place, and what each says; -1: no rule."""
         owners = self._owners(tool)
-        for rule in self._rules:
+        for place, rule in enumerate(self._rules):
             if rule.policy.scope is not None:
                 continue
             match = match_by_owners(rule, owners) if owners else None
             if match is not None and match.matched:
-                kinds.add(_kind(rule.policy, match))
-                break
+                yield place, _kind(rule.policy, match)
+                return
             if match is not None or not rule.names(tool):
                 continue
-            kinds.add(rule.policy.kind)
+            yield place, rule.policy.kind
             if not rule.is_conditional:
-                break
-        else:
-            kinds.add("allow")
-        return _STANDINGS[kinds.pop()] if len(kinds) == 1 else "depends"
+                return
+        yield -1, "allow"
 
     def check(self, tools: Sequence[Tool], *, at_start: bool = True) -> tuple[str, ...]:
         """Look whether the rules fit the tools.

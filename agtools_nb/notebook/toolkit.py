@@ -39,7 +39,7 @@ from agtools_nb.views.batch import BatchView
 from agtools_nb.views.form import FormView
 from agtools_nb.views.inspector import InspectorView
 from agtools_nb.views.policies import PoliciesView
-from agtools_nb.views.registry import RegistryRow, RegistryView
+from agtools_nb.views.registry import RegistryRow, RegistryView, access_of
 
 
 class Toolkit:
@@ -436,10 +436,10 @@ class Toolkit:
 
     def _rows(self) -> list[RegistryRow]:
         rows = []
-        is_ruled = self.runner.access.is_needed
+        access_to = self.runner.access
         for tool in self._all_tools():
             tally = self._tally(tool.name)
-            access = self.runner.standing(tool) if is_ruled else None
+            access = access_of(access_to.engine, tool) if access_to.is_needed else None
             counts = (tally.calls, tally.failures, tally.running, tally.last)
             rows.append(RegistryRow(tool, *counts, access))
         return rows

@@ -207,7 +207,8 @@ class ApprovalView(AskedView):
         if decision.arguments is not None:
             notes.append("with changed arguments")
         if decision.remember:
-            notes.append(f"further calls under {self._approval.policy.label} run without asking")
+            tool, rule = self._approval.tool.name, self._approval.policy.label
+            notes.append(f"further calls of {tool} that {rule} asks about run without asking")
         return {"word": "approved", "kind": "ok", "note": "; ".join(notes)}
 
     # -- static forms -------------------------------------------------------------------------

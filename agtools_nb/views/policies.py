@@ -271,8 +271,11 @@ def _verdict(tried: Tried) -> str:
         return tried.fault
     words = {"allow": "It runs", "deny": "It is denied", "ask": "You are asked"}
     word = words[decision.kind]
-    if decision.kind == "ask" and decision.remembered:
-        word = "It runs: you approved the like for this session"
+    if decision.policy is not None and decision.kind == "ask" and decision.remembered:
+        return (
+            f"It runs without asking: you approved further calls of {tried.tool} for this "
+            f"session, about which {decision.policy.label} asks otherwise"
+        )
     if decision.policy is None:
         return f"{word}: {decision.reason}." if decision.reason else f"{word}: no rule is about it."
     reason = f": {decision.reason}" if decision.reason else ""

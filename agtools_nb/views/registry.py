@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
-from agtools_nb.access import Standing
+from agtools_nb.access import PolicyEngine, Standing
 from agtools_nb.calls import ToolResult
 from agtools_nb.define import Tool
 from agtools_nb.jsonable import shorten
@@ -15,6 +15,9 @@ from agtools_nb.views.describe import tool_data
 from agtools_nb.views.markup import code, duration, plural, table, tag, text_table
 from agtools_nb.views.result import STATUS_WORDS
 from agtools_nb.views.values import preview
+
+AccessKind = Standing | Literal["approved"]
+"""How a tool stands; ``"approved"``: it asks, and a person approved it for this session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,25 +38,32 @@ class RegistryRow:
     failures: int = 0
     running: int = 0
     last: ToolResult | None = None
-    access: Standing | None = None
+    access: AccessKind | None = None
 
 
-ACCESS_WORDS: dict[Standing, str] = {
+ACCESS_WORDS: dict[AccessKind, str] = {
     "on": "on",
     "off": "off",
     "denied": "denied",
     "asks": "asks you",
+    "approved": "approved",
     "depends": "depends",
 }
 """How a tool stands, in a word."""
 
-_ACCESS_TEXTS: dict[Standing, str] = {
+_ACCESS_TEXTS: dict[AccessKind, str] = {
     "on": "Its calls run.",
     "off": "It is off: a model does not see it, and a call of it is a call of an unknown tool.",
     "denied": "Every call of it is denied, with the reason of the rule that denies.",
     "asks": "A person is asked about every call of it.",
+    "approved": "Its calls run without asking: you approved them for this session.",
     "depends": "Whether a call runs depends on its arguments.",
 }
+
+
+def access_of(engine: PolicyEngine, tool: Tool) -> AccessKind:
+    """Whether the calls of a tool run, as its rules have it and as people approved it."""
+    return "approved" if engine.is_approved(tool) else engine.standing(tool)
 
 
 class RegistryView(View):
@@ -153,7 +163,7 @@ def _last(result: ToolResult | None) -> dict[str, Any] | None:
     }
 
 
-def _access(access: Standing | None) -> dict[str, str] | None:
+def _access(access: AccessKind | None) -> dict[str, str] | None:
     if access is None:
         return None
     return {"kind": access, "word": ACCESS_WORDS[access], "text": _ACCESS_TEXTS[access]}

@@ -78,6 +78,18 @@ def test_a_typed_call_is_decided_and_every_rule_says_why(
     assert all(one["why"] for one in outcomes)
 
 
+def test_a_call_that_was_approved_for_the_session_runs_without_asking(clock, wire):
+    rule = ask_user("delete", lambda approval: True, name="careful")
+    engine = PolicyEngine([rule])
+    engine.remember(rule, delete)
+    tried = explain(clock, PoliciesView(clock, engine, lambda: [delete]), "delete", '{"path": "a"}')
+    assert tried["kind"] == "ok"
+    assert tried["verdict"] == (
+        "It runs without asking: you approved further calls of delete for this session, about "
+        "which careful asks otherwise"
+    )
+
+
 def test_what_the_tool_would_get_is_what_is_judged(clock, wire):
     rule = deny("delete", when=lambda arguments: arguments["times"] == 3)
     view = view_of(clock, rule)

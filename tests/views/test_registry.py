@@ -10,7 +10,7 @@ from agtools_nb.access import CapabilitiesConfig, ask_user, deny
 from agtools_nb.calls import ToolResult
 from agtools_nb.define import Tool, tool
 from agtools_nb.notebook import Toolkit
-from agtools_nb.views.registry import ACCESS_WORDS, RegistryRow, RegistryView
+from agtools_nb.views.registry import ACCESS_WORDS, RegistryRow, RegistryView, access_of
 
 
 @tool(read_only=True, scopes=["notes:read"])
@@ -89,7 +89,7 @@ def test_static_forms(clock):
     assert RegistryView(clock, list).static_text() == "No tools yet."
 
 
-@pytest.mark.parametrize("access", ["on", "off", "denied", "asks", "depends"])
+@pytest.mark.parametrize("access", ["on", "off", "denied", "asks", "approved", "depends"])
 def test_how_a_tool_stands_is_told_in_a_word_and_a_sentence(clock, access):
     view = RegistryView(clock, lambda: [RegistryRow(search, access=access)])
     shown = view.data["tools"][0]["access"]
@@ -118,3 +118,25 @@ def test_a_toolkit_tells_how_its_tools_stand(clock):
         policies=[ask_user("search"), deny("find", when=lambda arguments: True)],
         capabilities=CapabilitiesConfig(disabled_tools=["look"]),
     ) == {"search": "asks", "find": "depends", "look": "off"}
+
+
+def test_what_was_approved_for_the_session_is_told_until_it_ends(clock):
+    rule, when = ask_user("search", approve), ask_user("find", approve, when=lambda arguments: True)
+    tk = Toolkit(policies=[rule, when, ask_user("find", approve)])
+    tk.add(search, tool(name="find")(lambda query: query))
+    engine = tk.runner.access.engine
+
+    def stand():
+        return [access_of(engine, tk.runner.tool(name)) for name in ("search", "find")]
+
+    assert stand() == ["asks", "asks"]
+    engine.remember(rule, tk.runner.tool("search"))
+    engine.remember(when, tk.runner.tool("find"))
+    assert stand() == ["approved", "asks"], "the other rule on find still asks"
+    assert [one["access"]["kind"] for one in tk.registry().data["tools"]] == ["approved", "asks"]
+    engine.forget()
+    assert stand() == ["asks", "asks"]
+
+
+def approve(approval):
+    return True
