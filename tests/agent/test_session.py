@@ -387,7 +387,8 @@ def test_what_is_no_model_is_refused(model: Any) -> None:
         Session(model)
 
 
-def test_a_name_stands_for_a_hosted_model() -> None:
+def test_a_name_stands_for_a_hosted_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
     assert isinstance(Session("openai:gpt-x").model, HostedModel)
     with pytest.raises(UsageError, match="openai:"):
         Session("gpt-x")
