@@ -398,6 +398,10 @@ class Attempt:
         self.notes = (*self.notes, *notes)
         self._started_at, self._clock = time.time(), time.perf_counter()
 
+    def leave_out(self, seconds: float) -> None:
+        """Do not count these seconds, which have just passed, as the call's."""
+        self._clock += seconds
+
     def is_about(self, path: str | None) -> None:
         """Note the path that it is about."""
         if self.passage is None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +21,7 @@ from agtools_nb.context import AnswerHandler, copied
 from agtools_nb.define import Tool
 from agtools_nb.errors import DeniedError
 from agtools_nb.run.asked import ask_before, check_scopes
-from agtools_nb.run.gate import Passage
+from agtools_nb.run.gate import Aside, Passage
 from agtools_nb.run.setting import Setting
 
 if TYPE_CHECKING:
@@ -79,7 +82,8 @@ async def _admitted(attempt: Attempt, tool: Tool, prepared: Prepared) -> Prepare
     again = partial(_prepared_again, setting, tool)
     stops = _stops()
     try:
-        admitted = await visit.admit(tool, attempt.call, prepared, again, passage.aside)
+        aside = partial(_off_the_clock, attempt, passage.aside)
+        admitted = await visit.admit(tool, attempt.call, prepared, again, aside)
     except DeniedError:
         passage.is_denied = True
         raise
@@ -90,6 +94,17 @@ async def _admitted(attempt: Attempt, tool: Tool, prepared: Prepared) -> Prepare
         attempt.is_about(admitted.path)
     attempt.admitted(admitted.prepared, admitted.notes)
     return admitted.prepared
+
+
+@asynccontextmanager
+async def _off_the_clock(attempt: Attempt, aside: Aside) -> AsyncIterator[None]:
+    """Within it a person thinks: that is no time of a call that is refused or stopped, either."""
+    since = time.perf_counter()
+    try:
+        async with aside():
+            yield
+    finally:
+        attempt.leave_out(time.perf_counter() - since)
 
 
 def _stops() -> int:

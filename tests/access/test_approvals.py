@@ -328,6 +328,26 @@ def test_thinking_is_not_the_tools_time(monkeypatch: pytest.MonkeyPatch) -> None
     assert result.started_at >= before + 0.15
 
 
+@pytest.mark.parametrize("said", [False, ValueError("no")])
+@pytest.mark.parametrize("in_stream", [False, True])
+def test_thinking_is_not_the_time_of_a_call_that_is_denied(said: Any, in_stream: bool) -> None:
+    async def main() -> ToolResult:
+        async def person(approval: Approval) -> bool:
+            await asyncio.sleep(0.3)
+            if isinstance(said, Exception):
+                raise said
+            return False
+
+        runner = ToolRunner([read], policies=[ask_user("read", person)])
+        if not in_stream:
+            return await sent(runner, "read", path="/x")
+        return [one async for one in runner.stream([("read", {"path": "/x"})])][0]
+
+    result = run(main())
+    assert result.status == "denied"
+    assert 0 <= result.duration < 0.2
+
+
 def test_a_blocking_function_waits_without_a_thread() -> None:
     async def main() -> None:
         person = Person()
