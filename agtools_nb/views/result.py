@@ -208,7 +208,12 @@ def _fault(fault: Fault) -> dict[str, str]:
 
 
 def _traceback(result: ToolResult) -> str:
-    """Return the tool's own traceback, for its author; the model never sees it."""
+    """Return the tool's own traceback, for its author; the model never sees it.
+
+    A call that was denied has none: its function was never reached.
+    """
+    if result.status == "denied":
+        return ""
     cause = result.exception.__cause__ if result.exception is not None else None
     if cause is None or cause.__traceback__ is None:
         return ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 
 from agtools_nb.calls import Change, Fault, ToolCall, ToolResult
 from agtools_nb.errors import ToolExecutionError
@@ -66,6 +67,11 @@ def test_detail_of_a_running_call_has_arguments_only():
     assert detail["got"] == '{"n": 3}'
     assert "result" not in detail
     assert "error" not in detail
+
+
+def test_a_call_that_was_denied_has_no_traceback():
+    result = replace(failed(), status="denied")
+    assert call_detail(ToolCall("t"), {}, (), result, 1_000)["traceback"] == ""
 
 
 def test_detail_of_a_failure_has_the_tools_traceback():
