@@ -112,7 +112,7 @@ async def _scores(
         (slots[number % len(slots)], before + _line(plain(one)), said)
         for number, one in enumerate(wanted)
     ]
-    return await engine.score(jobs, cost)
+    return await engine.score(before, jobs, cost)
 
 
 def _line(wants: str) -> str:

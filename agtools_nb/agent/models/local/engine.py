@@ -151,9 +151,17 @@ class Engine:
         async with contextlib.aclosing(self.generate("complete", body, cost)) as pieces:
             return "".join([piece async for piece in pieces])
 
-    async def score(self, jobs: Sequence[tuple[int, str, str]], cost: Cost) -> list[float]:
-        """Log probability of each text after its prompt: ``(slot, prompt, text)``."""
-        done = await self._done({"do": "score", "jobs": jobs})
+    async def score(
+        self, shared: str, jobs: Sequence[tuple[int, str, str]], cost: Cost
+    ) -> list[float]:
+        """Log probability of each text after its prompt: ``(slot, prompt, text)``.
+
+        Args:
+            shared: How all the prompts begin; computed once.
+            jobs: What is scored.
+            cost: Where the tokens are counted.
+        """
+        done = await self._done({"do": "score", "shared": shared, "jobs": jobs})
         cost.add(done)
         return list(done["scores"])
 

@@ -4,10 +4,16 @@ Run as a file, so that it imports nothing but the engine. It is a process of its
 the engine holds Python's lock while it loads, may abort on a damaged file, starts threads that
 spin, and answers to signals; none of that belongs into a notebook's kernel.
 
-In:   ``{"id", "do": "complete" | "chat", "body"}``, ``{"id", "do": "score", "jobs": [[slot,
-      prompt, text], ...]}``, ``{"id", "do": "tokens", "texts"}``, ``{"do": "stop", "id"}``
-Out:  ``{"ready": {...}}`` or ``{"failed"}`` once; then ``{"id", "text"}`` as it is written, and
-      last ``{"id", "done": {...}}`` or ``{"id", "error"}``
+The first line names the model: ``{"path", "context", "slots", "threads"}``. Then in:
+
+- ``{"id", "do": "complete" | "chat", "body"}``
+- ``{"id", "do": "score", "shared", "jobs": [[slot, prompt, text], ...]}``; ``shared`` is how all
+  the prompts begin
+- ``{"id", "do": "tokens", "texts"}``
+- ``{"do": "stop", "id"}``
+
+Out: ``{"ready": {...}}`` or ``{"failed"}`` once; then ``{"id", "text"}`` as it is written, and last
+``{"id", "done": {...}}`` or ``{"id", "error"}``.
 """
 
 from __future__ import annotations
@@ -18,6 +24,7 @@ import os
 import queue
 import secrets
 import sys
+import tempfile
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -67,6 +74,7 @@ def _read(asked: queue.SimpleQueue[dict[str, Any]], engine: Engine) -> None:
             engine.stopped.add(job["id"])
         else:
             asked.put(job)
+    engine.folder.cleanup()
     os._exit(0)  # the engine's threads would go on
 
 
@@ -98,6 +106,10 @@ class Engine:
         # The engine always opens a port on the loopback: nobody else on the machine may use it.
         self._key = secrets.token_hex(32)
         params.api_keys = [self._key]
+        self.folder = tempfile.TemporaryDirectory(prefix="agtools-")
+        params.slot_save_path = self.folder.name + os.sep
+        self._saved: dict[str, str] = {}
+        self._begun: dict[int, str] = {}
         self._server = xllamacpp.Server(params)
         self.stopped: set[int] = set()
         self.about = {"engine": f"xllamacpp {xllamacpp.__version__}"}
@@ -136,6 +148,7 @@ class Engine:
         for slot, prompt, text in job["jobs"]:
             if is_stopped():
                 break
+            self._begin(slot, job["shared"])
             tokens = self._tokens(text)[:LONGEST_SCORED]
             body = {"prompt": prompt, "max_tokens": len(tokens), "temperature": 0, "logprobs": 1}
             grammar = "%llguidance {}\nstart: " + " ".join(f"<[{token}]>" for token in tokens)
@@ -147,14 +160,34 @@ class Engine:
             usage[1] += found["usage"]["completion_tokens"]
         return {"scores": scores, "usage": usage}
 
+    def _begin(self, slot: int, shared: str) -> None:
+        """Let a slot begin with what all prompts share: computed once, and copied."""
+        if self._begun.get(slot) == shared:
+            return
+        if shared not in self._saved:
+            body = {"prompt": shared, "max_tokens": 1, "id_slot": slot}
+            _raise(self._server.handle_completions(body))
+            name = f"{len(self._saved)}.kv"
+            self._post(f"/slots/{slot}?action=save", {"filename": name})
+            self._saved[shared] = name
+        else:
+            self._post(f"/slots/{slot}?action=restore", {"filename": self._saved[shared]})
+        self._begun[slot] = shared
+
     def _tokens(self, text: str) -> list[int]:
+        return list(self._post("/tokenize", {"content": text})["tokens"])
+
+    def _post(self, path: str, content: dict[str, Any]) -> dict[str, Any]:
+        """Ask what only the engine's own server can be asked."""
         address = urlsplit(self._server.listening_address)
         connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=60)
         headers = {"Authorization": f"Bearer {self._key}", "Content-Type": "application/json"}
-        connection.request("POST", "/tokenize", json.dumps({"content": text}), headers)
-        found = json.loads(connection.getresponse().read())
+        connection.request("POST", path, json.dumps(content), headers)
+        found: dict[str, Any] = json.loads(connection.getresponse().read())
         connection.close()
-        return list(found["tokens"])
+        if "error" in found:
+            raise RefusedError(found["error"])
+        return found
 
     def _is_stopped(self, job: dict[str, Any]) -> Callable[[], bool]:
         return lambda: job["id"] in self.stopped
