@@ -93,6 +93,7 @@ def test_a_waiting_card_outlives_its_cell_and_its_page(open_notebook: Open) -> N
     expect(card(page.output(1), "write")).to_have_count(2)
     page.run_cell(2, wait=False)
     expect(card(page.output(2), "write")).to_be_visible()
+    expect(page.output(2).locator(".agt-batch .agt-rowbody")).to_be_hidden()  # the card has it all
     page.interrupt()
     page.wait_cell(2, 5)
     expect(said(page.output(2), "The call was stopped.")).to_be_visible()

@@ -88,7 +88,7 @@ function rowOf(first, opened) {
     outcome.classList.toggle("agt-bad", row.status === "error" || row.status === "invalid");
     drawRunning();
     // The card that asks shows the arguments as the tool will get them.
-    body.hidden = row.status === "asking";
+    element.classList.toggle("agt-bodyless", row.status === "asking");
     bar.className = `agt-bar agt-${row.status}`;
     bar.hidden = row.start === undefined;
     bar.style.setProperty("--s", String(row.start ?? 0));
@@ -228,6 +228,7 @@ function render(context) {
       );
     }
     frame.classList.toggle("agt-single", single());
+    frame.classList.toggle("agt-headonly", only?.status === "asking");
     failed.hidden = bad === 0 || count < 10;
     failed.setAttribute("aria-pressed", String(failedOnly));
     stop.hidden = !store.canStop || finished;
