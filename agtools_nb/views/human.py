@@ -307,8 +307,15 @@ class HumanView(View):
             "tray": [call_words(call) for call in self._tray],
             "refused": self._refused,
             "may_insist": self._may_insist,
+            "ended": self._ended(),
             "past": [_past_wire(turn) for turn in list(self._past)[-20:]],
         }
+
+    def _ended(self) -> str:
+        """What became of the last turn, in a word; ``""`` before there was any."""
+        if not self._past:
+            return ""
+        return "stopped" if self._past[-1].said is None else "answered"
 
     # -- static -------------------------------------------------------------------------------
 
@@ -316,7 +323,12 @@ class HumanView(View):
         """Return which turn it is, and whether it is to be answered."""
         if self._request is not None:
             return f"turn {self._turn} waits for your answer"
-        return f"{markup.plural(len(self._past), 'turn')} answered" if self._past else "no turn yet"
+        if not self._past:
+            return "no turn yet"
+        stopped = sum(turn.said is None for turn in self._past)
+        counts = (len(self._past) - stopped, "answered"), (stopped, "stopped")
+        words = [f"{markup.plural(n, 'turn')} {what}" for n, what in counts if n]
+        return ", ".join(words)
 
     def static_html(self) -> str:
         """Return what the person answered, turn by turn."""
@@ -342,7 +354,7 @@ class HumanView(View):
 def said_words(said: Said | None) -> str:
     """What was answered, in a line."""
     if said is None:
-        return "(taken away before it was answered)"
+        return "(stopped before it was answered)"
     parts = [f"called {call_words(call)}" for call in said.calls]
     if said.text:
         parts.insert(0, f"said {shorten(said.text, 200)!r}")

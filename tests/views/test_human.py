@@ -207,6 +207,9 @@ def test_what_is_taken_away_is_not_answered_any_more(asked, clock, say):
     clock.turn(1)
     assert answers == []
     assert view.data["past"][0]["answered"] is False
+    assert view.data["past"][0]["words"] == "(stopped before it was answered)"
+    assert view.data["ended"] == "stopped"
+    assert view.headline() == "1 turn stopped"
     assert view.data["problem"] is None
 
 
@@ -253,6 +256,7 @@ def test_static_forms_tell_the_turns(asked, clock):
     assert "&lt;b&gt;Yes" in view.static_html()
     assert "1: said '<b>Yes</b>'" in view.static_text()
     assert repr(view) == "<HumanView: 1 turn answered>"
+    assert view.data["ended"] == "answered"
 
 
 class OneDesk:

@@ -275,7 +275,7 @@ function render(context) {
     clearInterval(timer);
     timer = isAsked && view.live() ? setInterval(tick, 1000) : undefined;
     if (isAsked) tick();
-    else setText(state, data.turn === 0 ? "no request yet" : "answered");
+    else setText(state, data.ended || "no request yet");
     setText(spoken, isAsked ? "Your turn: a request waits for your answer" : "");
     setText(
       idle,

@@ -35,6 +35,8 @@ export interface Human extends BaseData {
   providers: string[];
   /** Seconds since it was asked, when this was sent. */
   waited: number;
+  /** What became of the last turn: "answered", "stopped"; "" if there was none. */
+  ended: string;
   /** The model of the form of the tool that was picked. */
   form: string | null;
   tool: string | null;
