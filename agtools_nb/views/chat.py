@@ -260,6 +260,11 @@ class ChatView(HostView):
             left -= entries[begin].length
         return entries[begin:end], begin
 
+    def _addressee(self) -> str:
+        """Whom a message is to; ``""`` beside a title of one's own, or if a person answers."""
+        is_told = not self._title and self._desk() is None
+        return _in_a_line(model_name(self.session.model), 40) if is_told else ""
+
     def _head(self) -> dict[str, Any]:
         session, shown = self.session, self._shown
         busy = shown.busy_since
@@ -268,7 +273,7 @@ class ChatView(HostView):
         desk = self._desk()
         return {
             "title": _in_a_line(self._title or model_name(session.model), 100),
-            "model": _in_a_line(model_name(session.model), 40),
+            "model": self._addressee(),
             "tools": session.runner.tool_names[:TOOLS_NAMED],
             "tool_count": len(session.runner.tool_names),
             "busy": None if busy is None else max(time.time() - busy, 0.0),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from agtools_nb.access import Decision, Policy, PolicyEngine, RuleOutcome
-from agtools_nb.arguments import prepare, received
+from agtools_nb.arguments import Prepared, prepare, received
 from agtools_nb.calls import ToolCall
 from agtools_nb.define import Tool
 from agtools_nb.jsonable import shorten
@@ -19,8 +19,11 @@ from agtools_nb.views.unseen import show_unseen
 from agtools_nb.views.values import preview
 
 KIND_WORDS = {"allow": "allow", "deny": "deny", "ask": "ask"}
+FAULTS_SHOWN = 5
 TEXT_LIMIT = 100_000
 """Characters of typed arguments that are read."""
+
+_NOT_ASKED = "It would not run, and no rule would be asked. "
 
 _EMPTY: dict[str, Any] = {
     "string": "", "integer": 0, "number": 0, "boolean": False, "array": [], "object": {}
@@ -99,11 +102,10 @@ class PoliciesView(View):
         try:
             given = parse_json(text) if text.strip() else {}
         except ValueError as error:
-            return Tried(name, text, f"This is not JSON: {error}")
+            return Tried(name, text, _sentence(error))
         prepared = received(tool, prepare(tool, given))
         if prepared.arguments is None or not prepared.ok:
-            why = prepared.error or "they do not fit"
-            return Tried(name, text, f"No rule is asked, nothing would run. {why}")
+            return Tried(name, text, f"{_NOT_ASKED}{_misfit(prepared, name)}")
         shown = preview(prepared.arguments, 10_000).text
         call = ToolCall(name, prepared.arguments)
         decision = await self._engine.explain(call, tool, prepared.arguments)
@@ -202,6 +204,20 @@ class PoliciesView(View):
         return markup.tag(
             "p", markup.code(show_unseen(call)), " ", show_unseen(_verdict(self._tried))
         )
+
+
+def _sentence(error: ValueError) -> str:
+    text = str(error)
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _misfit(prepared: Prepared, name: str) -> str:
+    """Why arguments are no call of a tool."""
+    if not prepared.faults:
+        return prepared.error or f"The arguments do not fit {name}."
+    told = "; ".join(fault.message for fault in prepared.faults[:FAULTS_SHOWN])
+    more = "; and more" if len(prepared.faults) > FAULTS_SHOWN else ""
+    return f"The arguments do not fit {name}: {told}{more}."
 
 
 def _rule_data(policy: Policy) -> dict[str, Any]:

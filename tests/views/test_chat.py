@@ -24,6 +24,7 @@ from agtools_nb.errors import StoreError, UsageError
 from agtools_nb.views import chat_entries
 from agtools_nb.views.base import MESSAGE_INTERVAL
 from agtools_nb.views.chat import WINDOW, ChatView
+from agtools_nb.views.human import HumanView
 from agtools_nb.views.question import QuestionView
 
 
@@ -578,3 +579,13 @@ def test_a_closed_view_no_longer_follows(clock):
 def test_an_unknown_provider_is_refused(clock):
     with pytest.raises(UsageError, match="no provider 'mcp'"):
         ChatView(clock, session_of("a"), provider="mcp")
+
+
+def test_a_message_is_to_the_model_unless_the_chat_has_a_title_or_a_person_answers(clock):
+    named = ScriptedModel(["a"], name="tea")
+    assert ChatView(clock, Session(named, ToolRunner())).data["model"] == "tea"
+    titled = ChatView(clock, Session(named, ToolRunner()), title="Tea for two")
+    assert (titled.data["title"], titled.data["model"]) == ("Tea for two", "")
+    person = ScriptedModel(["a"], name="human")
+    person.view = HumanView(clock)
+    assert ChatView(clock, Session(person, ToolRunner())).data["model"] == ""

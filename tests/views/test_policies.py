@@ -106,9 +106,12 @@ def test_a_call_that_no_rule_is_about_runs(clock, wire):
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("run_command", "{no", "not JSON"),
-        ("run_command", "{}", "No rule is asked"),
-        ("run_command", "[1]", "No rule is asked"),
+        ("run_command", "", "It would not run, and no rule would be asked. The arguments do not"),
+        ("run_command", "{no", "Not JSON: expecting property name"),
+        ("run_command", '{"a": 1, "a": 2}', 'The key "a" stands there twice.'),
+        ("run_command", "{}", "do not fit run_command: /command: expected an array"),
+        ("run_command", "[1]", "no rule would be asked. The arguments must be a JSON object"),
+        ("run_command", json.dumps({str(n): n for n in range(99)}), "; and more."),
         ("nobody", "{}", "no tool"),
         ("delete", '{"path": "a"}', "is off"),
     ],

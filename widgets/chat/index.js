@@ -207,7 +207,8 @@ function render(context) {
     send.disabled = !view.live() || head.closed || !area.value.trim();
     area.readOnly = !view.live() || head.closed;
     composer.hidden = !view.live();
-    const label = head.closed ? "This conversation is closed" : `Message ${head.model}`;
+    const open = head.model ? `Message ${head.model}` : "Message";
+    const label = head.closed ? "This conversation is closed" : open;
     if (area.placeholder !== label) {
       area.placeholder = label;
       area.setAttribute("aria-label", label);
@@ -224,7 +225,11 @@ function render(context) {
     const more = head.tool_count - head.tools.length;
     fill(
       welcome,
-      h("div", { class: "agt-welcometitle" }, `Say something to ${head.model}`),
+      h(
+        "div",
+        { class: "agt-welcometitle" },
+        head.model ? `Say something to ${head.model}` : "Say something",
+      ),
       head.tool_count > 0 &&
         h(
           "div",

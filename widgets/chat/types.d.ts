@@ -65,6 +65,7 @@ export interface Entry {
 
 export interface Head {
   title: string;
+  /** Whom a message is to; "" where a title or a person at the desk says that better. */
   model: string;
   tools: string[];
   tool_count: number;
