@@ -53,7 +53,7 @@ class FormView(HostView):
     nobody set, with one exception, shown before it happens: when a form that started blank
     is *run*, a required text that was left empty is sent as ``""``, and a required constant
     as its one value. A form that was given arguments (here, by :attr:`arguments` or as JSON)
-    runs exactly those.
+    runs exactly those. In a form with ``empty_texts=False`` a text that nobody set is missing.
 
     Args:
         scheduler: Where handlers and runs go.
@@ -61,6 +61,8 @@ class FormView(HostView):
         arguments: What the form shows first. Default: nothing is set.
         run: Runs the tool on arguments as they came; ``None``: there is no Run button.
         stop: Cancels what ``run`` started; ``None``: there is no Stop button.
+        empty_texts: Whether a required text that was left alone is sent as ``""``. Default
+            ``True``.
     """
 
     _view = "form"
@@ -73,9 +75,12 @@ class FormView(HostView):
         arguments: Mapping[str, Any] | None = None,
         run: Run | None = None,
         stop: Callable[[], None] | None = None,
+        *,
+        empty_texts: bool = True,
     ) -> None:
         self._tool = tool
         self._run, self._stop = run, stop
+        self._empty_texts = empty_texts
         self._form_lock = threading.RLock()
         self._plan: Plan = plan_form(tool.input_schema)
         self._root = node_of(dict(arguments or {}))
@@ -317,7 +322,9 @@ class FormView(HostView):
         return wire_tree(self._plan, self._root), self._left()
 
     def _left(self) -> dict[str, Any]:
-        return dict(left_empty(self._plan, self._root)) if self._blank else {}
+        if not self._blank:
+            return {}
+        return dict(left_empty(self._plan, self._root, texts=self._empty_texts))
 
     def _text_faults(self) -> list[tuple[str, str]]:
         return [*text_faults(self._root), *([("", self._json_fault)] if self._json_fault else [])]
@@ -325,7 +332,7 @@ class FormView(HostView):
     def snapshot(self) -> dict[str, Any]:
         """Return what the page draws; see ``widgets/form/types.d.ts``."""
         with self._form_lock:
-            arguments = value_of(self._root)
+            arguments, outgoing = value_of(self._root), self.outgoing
             prepared, left = self.prepared, self._left()
             shown_json = self._typed_json
             return {
@@ -336,9 +343,9 @@ class FormView(HostView):
                 "json": json_of(arguments, indent=2) if shown_json is None else shown_json,
                 "json_fault": self._json_fault,
                 "faults": self._faults(prepared),
-                "came": marked_lines(arguments, remarks(prepared, left, came=True)),
+                "came": marked_lines(outgoing, remarks(prepared, left, came=True)),
                 "gets": marked_lines(prepared.arguments, remarks(prepared, left, came=False)),
-                "gets_note": self._gets_note(arguments, prepared),
+                "gets_note": self._gets_note(outgoing, prepared),
                 "ok": self.is_ready,
                 "can_undo": self._cleared is not None,
                 "can_run": self._run is not None,
@@ -348,12 +355,12 @@ class FormView(HostView):
                 "result": self._result_wire(),
             }
 
-    def _gets_note(self, arguments: dict[str, Any], prepared: Prepared) -> str:
+    def _gets_note(self, outgoing: dict[str, Any], prepared: Prepared) -> str:
         """Return what is to be said of the arguments as the tool gets them, or would."""
         if self._text_faults():
             return "not run: the JSON text cannot be read"
         if prepared.ok:
-            return "the same" if same_value(arguments, prepared.arguments) else ""
+            return "the same" if same_value(outgoing, prepared.arguments) else ""
         missing = all(fault.got == "nothing" for fault in prepared.faults)
         why = "required arguments are missing" if missing else "the arguments do not fit"
         return f"not run: {why}"

@@ -88,7 +88,7 @@ def remarks(
     }
     if not came:
         marks |= {f"/{name}": ("default", "default") for name in prepared.defaulted}
-        marks |= dict.fromkeys(left, ("left", "left empty"))
+    marks |= dict.fromkeys(left, ("left", "left empty"))
     # What a fault says stands at its field; here the line is only marked.
     for fault in prepared.faults:
         if fault.pointer:

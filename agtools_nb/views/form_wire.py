@@ -85,12 +85,14 @@ def _as_json(node: Node) -> dict[str, Any]:
     return {"s": "json", "x": text, "f": "", "odd": True}
 
 
-def left_empty(plan: Plan, node: Node, field: Field | None = None) -> Iterator[tuple[str, Any]]:
+def left_empty(
+    plan: Plan, node: Node, field: Field | None = None, *, texts: bool = True
+) -> Iterator[tuple[str, Any]]:
     """Yield what a required field that was left alone sends all the same: place and value.
 
     A text field left empty is the empty text, and a constant is its one value. Everything
     else has no value to take without asking, and a text with a default or that may be null
-    has two.
+    has two. Without ``texts``, constants only.
     """
     field = plan.resolve(plan.root if field is None else field)
     if field["kind"] == "union":
@@ -103,23 +105,24 @@ def left_empty(plan: Plan, node: Node, field: Field | None = None) -> Iterator[t
             key, inner = child["title"], node.entries.get(child["title"])
             place = f"/{pointer_step(key)}"
             if inner is not None and (inner.kind != "unset" or inner.flag):
-                yield from _below(place, left_empty(plan, inner, child))
+                yield from _below(place, left_empty(plan, inner, child, texts=texts))
             elif child.get("required"):
-                yield from ((place, value) for value in _empty_values(plan.resolve(child)))
+                yield from ((place, value) for value in _empty_values(plan.resolve(child), texts))
     elif node.kind == "array" and field["kind"] == "array":
         sent = [(at, item) for at, item in enumerate(node.items) if sends(item)]
         for index, (at, item) in enumerate(sent):
-            yield from _below(f"/{index}", left_empty(plan, item, item_field(field, at)))
+            inside = left_empty(plan, item, item_field(field, at), texts=texts)
+            yield from _below(f"/{index}", inside)
 
 
 def _below(place: str, found: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
     return ((f"{place}{inner}", value) for inner, value in found)
 
 
-def _empty_values(field: Field) -> Iterator[Any]:
+def _empty_values(field: Field, texts: bool) -> Iterator[Any]:
     if field["kind"] == "const":
         yield json.loads(field["options"][0]["json"])
-    elif _may_be_empty(field):
+    elif texts and _may_be_empty(field):
         yield ""
 
 

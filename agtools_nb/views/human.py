@@ -127,7 +127,8 @@ class HumanView(View):
         """
         tool = self._tool(name)
         self._close_form()
-        self._form = FormView(self._scheduler, tool, arguments)
+        # A model that leaves a text out does not send an empty one.
+        self._form = FormView(self._scheduler, tool, arguments, empty_texts=False)
         self._say_no("")
         return self._form
 

@@ -309,6 +309,7 @@ def test_the_default_is_sent_only_when_asked_for() -> None:
 def test_a_required_text_left_empty_is_the_empty_text_when_run() -> None:
     form = Form()
     assert dict(left_empty(form.plan, form.root)) == {"/name": ""}
+    assert dict(left_empty(form.plan, form.root, texts=False)) == {}
     form("unset", "name")  # said on purpose
     assert dict(left_empty(form.plan, form.root)) == {}
 
@@ -323,6 +324,7 @@ def test_what_else_is_required_has_no_value_of_its_own() -> None:
     }
     form = Form({"type": "object", "properties": properties, "required": list(properties)})
     assert dict(left_empty(form.plan, form.root)) == {"/only": 7}
+    assert dict(left_empty(form.plan, form.root, texts=False)) == {"/only": 7}
 
 
 steps = st.sampled_from(

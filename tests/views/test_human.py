@@ -117,6 +117,28 @@ def test_arguments_that_do_not_fit_are_sent_only_when_insisted_on(asked, clock, 
     assert answers[0].calls == (ToolCall("add", {"a": "many", "b": 2}),)
 
 
+def test_a_required_text_that_was_left_alone_is_missing(asked, clock, say):
+    view, answers = asked
+    form = view.pick("forecast")
+    clock.turn(1)
+    assert form.data["came"] == [{"t": "{}"}]
+    say(view, "call")
+    clock.turn(1)
+    assert answers == []
+    assert [fault["at"] for fault in form.data["faults"]] == ["/city"]
+    say(view, "call", insist=True)
+    clock.turn(1)
+    assert answers[0].calls == (ToolCall("forecast", {}),)
+
+
+def test_an_empty_text_that_was_set_is_sent(asked, clock, say):
+    view, answers = asked
+    view.pick("forecast")["city"] = ""
+    say(view, "call")
+    clock.turn(1)
+    assert answers[0].calls == (ToolCall("forecast", {"city": ""}),)
+
+
 def test_text_is_an_answer(asked, clock, say):
     view, answers = asked
     say(view, "say", text=" ")
