@@ -151,7 +151,7 @@ def shown(made: Tool, arguments: dict[str, Any]) -> Any:
         (list[Annotated[str, AfterValidator(Own)]], ["text"], ["text"]),
         (float, 2**53 + 1, float(2**53)),
     ],
-    ids=str,
+    ids=lambda value: str(value).partition(" at 0x")[0],
 )
 def test_what_a_type_makes_of_a_value(kind: Any, sent: Any, seen: Any) -> None:
     [found] = shown(of(kind), {"p": sent}).values()
@@ -265,7 +265,7 @@ def test_who_then_agrees_or_says_the_same_again_means_it(second: Any) -> None:
 @pytest.mark.parametrize(
     ("sent", "edit"),
     [(1, True), (1, 1.0), (True, 1), ([1], [True]), ({"a": 0}, {"a": False}), (0.0, 0)],
-    ids=str,
+    ids=lambda value: str(value).partition(" at 0x")[0],
 )
 def test_an_edit_to_what_python_thinks_equal_is_one(sent: Any, edit: Any) -> None:
     async def show(x: Any) -> str:
