@@ -111,7 +111,7 @@ class Session:
         self._turns = Turns(
             lambda: self.runner.access,
             lambda told: self._answering(self._history, told),
-            self.tell,
+            self._tell_watchers,
         )
         self._pump = Pump(self.background.inbox, self._answer_event)
         self._listeners: list[Callable[[Happening], None]] = []
@@ -386,7 +386,10 @@ class Session:
         )
 
     def tell(self, happening: Happening) -> None:
-        """Tell watchers of something that happened; done by whoever makes it happen."""
+        """Tell of something that a call made happen: whoever follows its turn, and watchers."""
+        self._turns.tell(happening)
+
+    def _tell_watchers(self, happening: Happening) -> None:
         for listener in tuple(self._listeners):
             try:
                 listener(happening)

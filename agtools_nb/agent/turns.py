@@ -43,6 +43,7 @@ class Turns:
         self._lock = asyncio.Lock()
         self._open: set[asyncio.Task[Reply]] = set()
         self._current: asyncio.Task[Reply] | None = None
+        self._heard: _Heard | None = None
 
     @property
     def is_idle(self) -> bool:
@@ -81,6 +82,13 @@ class Turns:
         if not task.cancelled():
             task.exception()  # whoever waits has it
 
+    def tell(self, happening: Happening) -> None:
+        """Tell of something that a call of this turn made happen, such as a subagent's words."""
+        if self._heard is None:
+            self._tell(happening)
+        else:
+            self._heard(happening)
+
     async def cancel(self) -> None:
         """Stop the turn that is under way, and wait until it has cleaned up."""
         if self._current is not None:
@@ -108,12 +116,12 @@ class Turns:
     ) -> Reply:
         try:
             async with self._lock:
-                self._current = asyncio.current_task()
+                self._current, self._heard = asyncio.current_task(), heard
                 _inside.set((*_inside.get(), self))  # tools are run in tasks that inherit it
                 try:
                     await self._turn(message, heard, within)
                 finally:
-                    self._current = None
+                    self._current = self._heard = None
         except asyncio.CancelledError:
             # Being stopped is a reply, too; who was cancelled himself raises where he waits.
             if heard.reply is None:

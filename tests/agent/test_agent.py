@@ -27,6 +27,7 @@ from agtools_nb import (
 )
 from agtools_nb.agent import (
     Agent,
+    CallAnswered,
     CallStarted,
     Happening,
     InSubagent,
@@ -478,3 +479,16 @@ async def test_the_tokens_of_a_subagent_are_those_of_its_agent() -> None:
         assert "token_budget" in (reply.results[0].error or "")
         assert len(child.requests) == 2
         assert (reply.reason, one.session.usage.total) == ("token_budget", 120)
+
+
+async def test_what_subagents_do_is_in_the_stream_before_their_result() -> None:
+    helper = Subagent("helper", "Helps.", model=ScriptedModel(["From within."]))
+    start = ("start_subagent", {"name": "helper", "task": "Go"})
+    async with agent([start, "ok"], subagents=[helper]) as one:
+        told = [happening async for happening in one.stream("Go")]
+    inside = [n for n, happening in enumerate(told) if isinstance(happening, InSubagent)]
+    [answered] = [n for n, happening in enumerate(told) if isinstance(happening, CallAnswered)]
+    assert inside
+    assert inside[-1] < answered
+    assert isinstance(told[-1], Reply)
+    assert told[-1].text == "ok"
