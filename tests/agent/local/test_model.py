@@ -7,6 +7,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import aclosing
 from pathlib import Path
@@ -34,9 +35,10 @@ from agtools_nb.define import Tool, ToolWithSchema
 from agtools_nb.errors import ModelError, ToolError, UsageError
 
 TOOLS = evaluation_tools()
+FEW = TOOLS[:2]
 
 
-async def answer(model: LocalModel, text: str, tools: Any = TOOLS, **more: Any) -> list[Any]:
+async def answer(model: LocalModel, text: str, tools: Any = FEW, **more: Any) -> list[Any]:
     request = ModelRequest((UserMessage(text),), "", tuple(tools), **more)
     async with aclosing(model.respond(request)) as parts:
         return [part async for part in parts]
@@ -68,7 +70,7 @@ async def test_a_conversation_calls_a_tool_and_ends_in_text(model: LocalModel) -
 
 
 async def test_the_result_is_told_as_it_is(model: LocalModel) -> None:
-    reply = await Session(model, ToolRunner(TOOLS)).chat("What is 17 plus 25?")
+    reply = await Session(model, ToolRunner(FEW)).chat("What is 17 plus 25?")
     assert [result.result for result in reply.results] == [42]
     assert reply.text.endswith(" 42")
 
@@ -85,7 +87,8 @@ async def test_a_failure_is_told_and_not_tried_for_ever(model: LocalModel) -> No
 
 
 async def test_arguments_are_taken_from_the_request(model: LocalModel) -> None:
-    parts = await answer(model, 'Start a timer called "soft eggs" for seven minutes.')
+    said = 'Start a timer called "soft eggs" for seven minutes.'
+    parts = await answer(model, said, [TOOLS[4]])
     assert calls(parts) == [("set_timer", {"minutes": 7, "label": "soft eggs"})]
 
 
@@ -184,11 +187,13 @@ async def test_a_process_that_dies_is_told_and_started_again(weights: Path) -> N
                 child = model._engine._child
                 assert child is not None
                 child._process.kill()
+    folder = Path(child._folder)
     assert repr(model).endswith("not loaded>")
     assert any(isinstance(p, TextPart) for p in await answer(model, "Hello!", ()))
     assert repr(model).endswith(", loaded>")
     model.close()
     assert repr(model).endswith("not loaded>")
+    assert not await asyncio.to_thread(folder.exists)
 
 
 async def test_two_conversations_take_turns(model: LocalModel) -> None:
@@ -253,6 +258,7 @@ def test_bounds(weights: Path, wrong: dict[str, Any]) -> None:
 
 def test_the_process_ends_with_its_owner(weights: Path) -> None:
     """Also when that is killed."""
+    before = set(Path(tempfile.gettempdir()).glob("agtools-model-*"))
     code = (
         "import asyncio, os, sys\n"
         "from agtools_nb.agent import ModelRequest, UserMessage\n"
@@ -271,6 +277,7 @@ def test_the_process_ends_with_its_owner(weights: Path) -> None:
     while _runs(child) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not _runs(child)
+    assert set(Path(tempfile.gettempdir()).glob("agtools-model-*")) <= before
 
 
 def _runs(pid: int) -> bool:
@@ -286,7 +293,7 @@ def _runs(pid: int) -> bool:
 
 
 async def test_unguided_calls_fit_the_schema(weights: Path) -> None:
-    model = LocalModel(weights, threads=1)
+    model = LocalModel(weights, threads=1, max_tokens=60)
     assert not model.guided
     parts = await answer(model, "What is 17 plus 25?", [TOOLS[1]], must_call=True)
     [(name, arguments)] = calls(parts)
@@ -312,8 +319,8 @@ async def test_unguided_calls_fit_the_schema(weights: Path) -> None:
 
 
 async def test_unguided_leaves_out_what_does_not_fit(weights: Path) -> None:
-    model = LocalModel(weights, threads=1, context=512, max_tokens=20)
-    messages = tuple(UserMessage("word " * 300) for _ in range(3))
+    model = LocalModel(weights, threads=1, context=256, max_tokens=20)
+    messages = tuple(UserMessage("word " * 150) for _ in range(3))
     async with aclosing(model.respond(ModelRequest((*messages, UserMessage("Hi"))))) as parts:
         found = [part async for part in parts]
     assert NotePart("the 2 oldest messages did not fit and were left out") in found

@@ -8,8 +8,10 @@ import importlib.util
 import itertools
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import weakref
 from collections import deque
@@ -115,6 +117,8 @@ class Engine:
             if self.is_running and self.about:
                 return
             require_library()
+            if self._child is not None:
+                self._child.end()  # it died: what it leaves is cleared away
             child = Child(self.settings)
             self._child, self.about = child, {}
             first = child.first_line()
@@ -226,7 +230,10 @@ class Child:
     """The process, and the threads that read what it says."""
 
     def __init__(self, settings: Settings) -> None:
+        # Where it keeps what it computed once; it empties it, too, should this process be killed.
+        self._folder = tempfile.mkdtemp(prefix="agtools-model-")
         begun = {
+            "folder": self._folder,
             "path": settings.path,
             "context": settings.context,
             "slots": VALUE_SLOTS.stop,
@@ -290,6 +297,7 @@ class Child:
             reader.join(2)
         for pipe in (self._process.stdout, self._process.stderr):
             _pipe(pipe).close()
+        shutil.rmtree(self._folder, ignore_errors=True)
         return self._words()
 
     def _write(self, line: Line) -> bool:
@@ -313,6 +321,8 @@ class Child:
                     self._forget(number)
                 hear(line)
         self._readers[0].join(2)  # the last words say why
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(2)
         with self._lock:
             waiting = list(self._hearers.values())
             self._hearers.clear()

@@ -4,7 +4,7 @@ Run as a file, so that it imports nothing but the engine. It is a process of its
 the engine holds Python's lock while it loads, may abort on a damaged file, starts threads that
 spin, and answers to signals; none of that belongs into a notebook's kernel.
 
-The first line names the model: ``{"path", "context", "slots", "threads"}``. Then in:
+The first line names the model: ``{"path", "folder", "context", "slots", "threads"}``. Then in:
 
 - ``{"id", "do": "complete" | "chat", "body"}``
 - ``{"id", "do": "score", "shared", "jobs": [[slot, prompt, text], ...]}``; ``shared`` is how all
@@ -23,8 +23,8 @@ import json
 import os
 import queue
 import secrets
+import shutil
 import sys
-import tempfile
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -74,7 +74,7 @@ def _read(asked: queue.SimpleQueue[dict[str, Any]], engine: Engine) -> None:
             engine.stopped.add(job["id"])
         else:
             asked.put(job)
-    engine.folder.cleanup()
+    shutil.rmtree(engine.folder, ignore_errors=True)
     os._exit(0)  # the engine's threads would go on
 
 
@@ -82,7 +82,7 @@ class Engine:
     """llama.cpp with one model.
 
     Args:
-        settings: ``path``, ``context`` (tokens), ``slots``, ``threads``.
+        settings: ``path``, ``folder`` (for scratch), ``context`` (tokens), ``slots``, ``threads``.
     """
 
     def __init__(self, settings: dict[str, Any]) -> None:
@@ -106,8 +106,8 @@ class Engine:
         # The engine always opens a port on the loopback: nobody else on the machine may use it.
         self._key = secrets.token_hex(32)
         params.api_keys = [self._key]
-        self.folder = tempfile.TemporaryDirectory(prefix="agtools-")
-        params.slot_save_path = self.folder.name + os.sep
+        self.folder = settings["folder"]
+        params.slot_save_path = self.folder + os.sep
         self._saved: dict[str, str] = {}
         self._begun: dict[int, str] = {}
         self._server = xllamacpp.Server(params)
