@@ -168,6 +168,7 @@ def pytest_sessionstart() -> None:
     sys.unraisablehook = hook
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Say what runs in one process where there are several: a file, and all that drives a browser.
 
