@@ -66,7 +66,8 @@ class LocalModel:
 
     What a guided model cannot do: call two tools, use one tool's result for another, follow up
     on an earlier message, repair a call, work out a number, put a thing in other words, or fill
-    nested arguments well. It takes about half of all small talk for a task. See ``evaluate(model)`` for what it gets right.
+    nested arguments well. It takes about half of all small talk for a task. See
+    ``evaluate(model)`` for what it gets right.
 
     The file is loaded by the first answer. One answer is given at a time; others wait.
 
