@@ -76,6 +76,7 @@ def test_the_end_of_the_kernel_closes_subscriptions(tmp_path: Path) -> None:
             asked = f"(await tk.call('watch', path={str(path)!r})).result"
             assert kernel.value(asked) == "watching"
         kernel.client.stop_channels()
+        kernel.manager.shutdown_wait_time = 60  # it is killed after that: a busy machine is slow
         kernel.manager.shutdown_kernel(now=False)
         kernel.manager.cleanup_resources()
         assert path.read_text() == "closed\n" * 2
