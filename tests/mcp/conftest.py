@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 import socket
 import subprocess
 import sys
@@ -12,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from coroutines import run_coroutine
 
 SERVERS = Path(__file__).parent / "servers"
 
@@ -19,16 +18,7 @@ SERVERS = Path(__file__).parent / "servers"
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     """Run a test that is a coroutine, at most 30 seconds."""
-    if not inspect.iscoroutinefunction(pyfuncitem.obj):
-        return None
-    names = pyfuncitem._fixtureinfo.argnames
-
-    async def run() -> None:
-        async with asyncio.timeout(30):
-            await pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names})
-
-    asyncio.run(run())
-    return True
+    return run_coroutine(pyfuncitem, 30)
 
 
 @pytest.fixture

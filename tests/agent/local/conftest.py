@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from coroutines import run_coroutine
 
 from agtools_nb.agent.models.local import LocalModel, fetch
 
@@ -15,16 +14,7 @@ from agtools_nb.agent.models.local import LocalModel, fetch
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     """Run a test that is a coroutine, at most two minutes: a busy machine computes slowly."""
-    if not inspect.iscoroutinefunction(pyfuncitem.obj):
-        return None
-    names = pyfuncitem._fixtureinfo.argnames
-
-    async def run() -> None:
-        async with asyncio.timeout(120):
-            await pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names})
-
-    asyncio.run(run())
-    return True
+    return run_coroutine(pyfuncitem, 120)
 
 
 @pytest.fixture(scope="session")
