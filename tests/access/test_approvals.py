@@ -324,7 +324,7 @@ def test_thinking_is_not_the_tools_time(monkeypatch: pytest.MonkeyPatch) -> None
     before = time.time()
     result = run(main())
     assert result.ok
-    assert result.duration < 0.15
+    assert result.duration < time.time() - before - 0.19
     assert result.started_at >= before + 0.15
 
 
@@ -343,9 +343,10 @@ def test_thinking_is_not_the_time_of_a_call_that_is_denied(said: Any, in_stream:
             return await sent(runner, "read", path="/x")
         return [one async for one in runner.stream([("read", {"path": "/x"})])][0]
 
+    before = time.time()
     result = run(main())
     assert result.status == "denied"
-    assert 0 <= result.duration < 0.2
+    assert 0 <= result.duration < time.time() - before - 0.29
 
 
 def test_a_blocking_function_waits_without_a_thread() -> None:

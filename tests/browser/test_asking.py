@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from browser.lab import NotebookPage, VoilaPage, screenshot
+from browser.pressing import press, settled
 from browser.scenes import RULED, SETUP
 from browser.test_hostile import assert_harmless
 from playwright.sync_api import Locator, Page, expect
@@ -36,23 +37,6 @@ def card(place: Locator, tool: str) -> Locator:
 def said(place: Locator, text: str) -> Locator:
     """Locate what an answered card says of its answer."""
     return place.locator(".agt-said").filter(has_text=text)
-
-
-def press(place: Locator, name: str) -> None:
-    settled(place.get_by_role("button", name=name, exact=True)).click()
-
-
-def settled(place: Locator) -> Locator:
-    """Wait until nothing above moves it any more: on a busy machine views are drawn one by one."""
-    expect(place).to_be_enabled()
-    place.scroll_into_view_if_needed()
-    seen: list[object] = []
-    for _ in range(200):
-        seen.append(place.bounding_box())
-        if len(seen) > 10 and all(box == seen[-1] for box in seen[-10:]):
-            break
-        place.page.wait_for_timeout(50)
-    return place
 
 
 @pytest.mark.parametrize("kernel", ["python3", "older"])

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from browser.lab import NotebookPage, VoilaPage, screenshot
+from browser.pressing import press
 from browser.scenes import SETUP
 from browser.test_hostile import assert_harmless
 from playwright.sync_api import Locator, Page, expect
@@ -308,6 +309,11 @@ def test_a_person_plays_the_model(
     talk = page.output(2).locator(".agt-chat").first
     say(talk, "Hello")
     desk = talk.locator(".agt-desk")
+    desk.get_by_role("button", name="book", exact=True).click()
+    nights = desk.get_by_label("nights", exact=True).first
+    nights.fill("2")
+    nights.press("Control+Enter")
+    expect(desk.locator(".agt-is-result")).to_contain_text("the hotel does not answer")
     desk.get_by_role("tab", name="Say something").click()
     desk.get_by_label("What the model says").fill("Good **morning**")
     page.screenshot(f"human-3-desk-{kernel}", page.cell(2))
@@ -330,7 +336,8 @@ def use_the_chats(page: Page, views: Locator, name: str) -> None:
     human.get_by_role("button", name="book", exact=True).click()
     nights = human.get_by_label("nights", exact=True).first
     nights.fill("2")
-    human.get_by_role("button", name="Call book").click()
+    expect(human.get_by_label("Arguments as they came")).to_contain_text('"nights": 2')
+    press(human, "Call book")
     expect(human.locator(".agt-is-result")).to_contain_text("the hotel does not answer")
     human.get_by_role("tab", name="Say something").click()
     human.get_by_label("What the model says").fill("Sorry.")

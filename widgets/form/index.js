@@ -279,7 +279,10 @@ function render(context) {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
       event.stopPropagation();
-      start();
+      if (!runbar.hidden) return start();
+      // A view that draws this form inside itself may have something to send.
+      wires.flush();
+      view.root.dispatchEvent(new CustomEvent("agt-submit", { bubbles: true }));
     }
   });
   pages.bar.append(h("span", { class: "agt-grow" }), clear);

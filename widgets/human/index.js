@@ -110,6 +110,7 @@ function render(context) {
     event.preventDefault();
     sendCalls(false);
   });
+  callPage.addEventListener("agt-submit", () => sendCalls(false));
   call.title = mac ? "⌘ Enter" : "Ctrl+Enter";
   let example = "";
   let page = "call";
