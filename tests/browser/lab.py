@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+from browser.scripts import BEGIN, GO_ON, KEEP_AWAKE, NOTEBOOK, NUDGE
 from browser.servers import Server
 from browser.wire import Wire
 from playwright.sync_api import (
@@ -37,6 +38,7 @@ CHROMIUM_OPTIONS = [
 ]
 WIDTH, HEIGHT = 1280, 900
 SECONDS = 30.0
+JS_SECONDS = 120.0
 OVERLOOKED_SECONDS = 5.0
 EXPECT_SECONDS = 15.0  # Playwright's own 5 s are short on two busy cores
 ARTIFACTS = Path(os.environ.get("AGTOOLS_ARTIFACTS", "artifacts")).resolve()
@@ -51,8 +53,6 @@ IGNORED_CONSOLE = re.compile(
     r"|Canceled future for create_subshell_request"  # JupyterLab, when a kernel is restarted early
     r"|labextensions/@jupyter-notebook/"  # Notebook 7's own extension, in a Voila that lacks what it shares
 )
-
-_NOTEBOOK = "const panel = window.jupyterapp.shell.currentWidget; const notebook = panel.content;"
 
 
 class BrowserMissingError(RuntimeError):
@@ -152,6 +152,7 @@ class NotebookPage:
         self.page = page
         self.server = server
         self.watch = Watch(page, server)
+        self._runs = 0
 
     def open(self, notebook: str, seconds: float = 90.0) -> None:
         """Open a notebook of the server's root and wait until its kernel is idle.
@@ -169,6 +170,7 @@ class NotebookPage:
                 self.page.reload(wait_until="domcontentloaded")
         else:
             self._wait_open(notebook, seconds / 3)
+        self.page.evaluate(KEEP_AWAKE)
         expect(self.page.locator(".jp-Notebook .jp-Cell").first).to_be_visible()
 
     def _wait_open(self, notebook: str, seconds: float) -> None:
@@ -183,8 +185,25 @@ class NotebookPage:
     # -- the page as a program ------------------------------------------------
 
     def js(self, body: str, argument: Any = None) -> Any:
-        """Run a function body in the page; ``panel``, ``notebook`` and ``argument`` are in scope."""
-        return self.page.evaluate(f"async (argument) => {{ {_NOTEBOOK} {body} }}", argument)
+        """Run a function body in the page; ``panel``, ``notebook`` and ``argument`` are in scope.
+
+        Raises:
+            AssertionError: What it awaits did not come within two minutes.
+        """
+        self._runs += 1
+        begin = f"async (argument) => {{ {NOTEBOOK} {body} }}"
+        outcome = self.page.evaluate(BEGIN.replace("BODY", begin), [self._runs, argument])
+        deadline = time.monotonic() + JS_SECONDS
+        while outcome is None:
+            if time.monotonic() > deadline:
+                raise AssertionError(
+                    f"after {JS_SECONDS:.0f} s no answer: {body}; "
+                    f"last messages: {self.watch.wire.last()}"
+                )
+            if self._is_overlooked():
+                self._nudge()
+            outcome = self.page.evaluate(GO_ON, self._runs)
+        return outcome.get("value")
 
     def wait_for(self, expression: str, what: str, seconds: float = SECONDS) -> None:
         """Wait until a JavaScript expression of the page is true.
@@ -265,7 +284,7 @@ class NotebookPage:
         the next message (ipython/ipykernel issue 1554).
         """
         print(f"nudged a kernel: {self.watch.wire.last()}", file=sys.__stderr__)
-        self.js("panel.sessionContext.session.kernel.requestKernelInfo();")
+        self.page.evaluate(NUDGE)
 
     def run_cell(self, index: int, wait: bool = True, seconds: float = SECONDS) -> None:
         """Run one cell, and wait until it has ended unless told otherwise."""
