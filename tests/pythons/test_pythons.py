@@ -1,7 +1,8 @@
 """The core's tests on every other CPython that this machine has, and with the lowest versions allowed.
 
-The CPython that runs this one runs all tests. Each interpreter gets a fresh environment with the package (the wheel under test, or this
-checkout) and what the core's tests import, made by uv. Property tests run there on fewer examples.
+The CPython that runs this one runs all tests. Each interpreter gets a fresh environment with the
+package (the wheel under test, or this checkout) and what the core's tests import, made by uv.
+Property tests run there on fewer examples.
 """
 
 from __future__ import annotations
