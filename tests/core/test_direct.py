@@ -36,8 +36,10 @@ class Point(BaseModel):
 
 
 class Tight(BaseModel):
+    # No generated key is the field's own name: where an alias is there too, pydantic before 2.14
+    # overlooks in JSON that it is one too many.
     model_config = ConfigDict(extra="forbid", strict=True)
-    a: int = Field(alias="b")
+    inner: int = Field(alias="b")
 
 
 class Tree(BaseModel):
