@@ -6,7 +6,7 @@ import base64
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from agtools_nb.calls import Status, ToolCall, ToolResult
 from agtools_nb.errors import UsageError
@@ -16,8 +16,9 @@ from agtools_nb.jsonable import brief_repr, json_text
 from agtools_nb.media import Media, split
 
 Stop = Literal["end", "calls", "length", "broken", "cancelled"]
-STOPS: tuple[Stop, ...] = ("end", "calls", "length", "broken", "cancelled")
-_STATUSES: tuple[Status, ...] = ("ok", "invalid", "error", "cancelled")
+# Taken from the types: a list of its own would forget the next one, and lose conversations.
+STOPS: tuple[Stop, ...] = get_args(Stop)
+_STATUSES: tuple[Status, ...] = get_args(Status)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,22 +3,37 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from pathlib import Path
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agtools_nb import Event, Media, ToolCall, ToolResult, UsageError
+from agtools_nb import (
+    Event,
+    Media,
+    ScriptedModel,
+    Session,
+    Store,
+    ToolCall,
+    ToolResult,
+    ToolRunner,
+    UsageError,
+    deny,
+    tool,
+)
 from agtools_nb.agent.messages import (
     Message,
     ModelMessage,
     ResultsMessage,
+    Stop,
     Usage,
     UserMessage,
     message_json,
     read_message,
 )
+from agtools_nb.calls import Status
 
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 values = st.recursive(
@@ -36,7 +51,7 @@ models = st.builds(
     ModelMessage,
     text,
     st.lists(calls, max_size=3).map(tuple),
-    st.sampled_from(["end", "calls", "length", "broken", "cancelled"]),
+    st.sampled_from(get_args(Stop)),
     usages,
     st.lists(text, max_size=2).map(tuple),
     st.none() | text,
@@ -69,6 +84,42 @@ def test_what_is_written_is_read_back_the_same(message: Message) -> None:
         assert [(c.name, c.args, c.id) for c in again.calls] == [
             (c.name, c.args, c.id) for c in message.calls
         ]
+
+
+@pytest.mark.parametrize("status", get_args(Status))
+def test_every_status_of_a_result_is_read_back(status: Status) -> None:
+    error = None if status == "ok" else "no"
+    message = ResultsMessage((ToolResult("rm", "c", error=error, status=status),))
+    again = read_message(message_json(message))
+    assert isinstance(again, ResultsMessage)
+    assert [(one.status, one.error) for one in again.results] == [(status, error)]
+
+
+@pytest.mark.parametrize("stop", get_args(Stop))
+def test_every_end_of_an_answer_is_read_back(stop: Stop) -> None:
+    again = read_message(message_json(ModelMessage("x", stop=stop)))
+    assert isinstance(again, ModelMessage)
+    assert again.stop == stop
+
+
+async def test_a_conversation_with_a_denied_call_can_be_read_again(tmp_path: Path) -> None:
+    @tool
+    def rm(path: str) -> str:
+        """Remove."""
+        return path
+
+    path = tmp_path / "work.db"
+    with Store.open(path) as store:
+        runner = ToolRunner([rm], policies=[deny("rm", reason="no")])
+        session = Session(
+            ScriptedModel([("rm", {"path": "a"}), "Not allowed."]), runner, store=store
+        )
+        reply = await session.chat("Remove it")
+        assert [one.status for one in reply.results] == ["denied"]
+        written = session.export()
+    assert Session(ScriptedModel([]), messages=written).export()["messages"] == written["messages"]
+    with Store.open(path) as store:
+        assert len(Session(ScriptedModel([]), store=store).messages) == 4
 
 
 @given(values)
