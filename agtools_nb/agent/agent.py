@@ -18,7 +18,8 @@ from agtools_nb.agent.happenings import Happening, Reply
 from agtools_nb.agent.messages import Message
 from agtools_nb.agent.model import Model
 from agtools_nb.agent.models.choosing import as_model
-from agtools_nb.agent.session import Session, background_of
+from agtools_nb.agent.own_runner import background_of
+from agtools_nb.agent.session import Session
 from agtools_nb.agent.spawning import Spawning, Surroundings, ended_by_finish
 from agtools_nb.agent.subagents import Subagent, checked_subagents
 from agtools_nb.builtin.finish import finish_tool
@@ -134,15 +135,15 @@ class Agent:
             workspace, builtin_options or {}, policies, hooks, approve, answer
         )
         self._spawning = Spawning(self.subagents, surroundings, lambda: self.session)
-        self.runner = surroundings.runner(background_of(store), capabilities)
+        runner = surroundings.runner(background_of(store), capabilities)
         scope = caller_scope(2)
         own = [one if isinstance(one, Tool) else Tool(one, scope=scope) for one in tools]
         own_names = [tool.name for tool in own]
         for tool in (*own, *self._built_in(surroundings, capabilities, response_schema, own_names)):
-            self.runner.register(tool)
+            runner.register(tool)
         self.session = Session(
             as_model(_given(model)),
-            self.runner,
+            runner,
             system_instructions=system_instructions,
             store=store,
             max_turns=max_turns,
@@ -152,6 +153,7 @@ class Agent:
             ending=ended_by_finish,
             reminder="" if response_schema is None else _REMINDER,
         )
+        self.runner = self.session.runner
         self.runner.set_context(ToolContext(self.session, store=store, agent_name=name))
 
     def _built_in(

@@ -18,11 +18,12 @@ from agtools_nb.agent.history import History, export, imported
 from agtools_nb.agent.messages import Message, ModelMessage, Usage, UserMessage
 from agtools_nb.agent.model import Model, ModelRequest
 from agtools_nb.agent.models.choosing import as_model
+from agtools_nb.agent.own_runner import background_for, forked, set_up
 from agtools_nb.agent.pump import Pump
 from agtools_nb.agent.thread import Thread
 from agtools_nb.agent.turns import Turns
 from agtools_nb.calls import ToolResult
-from agtools_nb.context import Store, ToolContext
+from agtools_nb.context import Store
 from agtools_nb.errors import UsageError
 from agtools_nb.events import Background, Event
 from agtools_nb.jsonable import brief_repr, clean_text
@@ -50,7 +51,9 @@ class Session:
     Args:
         model: Who answers: anything with ``respond(request)``, or the name of a hosted model,
             such as ``"openai:gpt-..."`` (extra ``models``).
-        runner: Runs the calls. Default: one without tools.
+        runner: Its tools, rules and hooks. Default: one without tools. Where it has no context
+            or no background, the session works with a twin of it, :attr:`runner`, which has
+            them of its own; tools that are registered on it later are seen there, too.
         system_instructions: What the model is told before everything else.
         store: Where the conversation lasts; opened again it goes on. Default: in memory.
         messages: What it begins with: messages, or what :meth:`export` returned.
@@ -66,6 +69,8 @@ class Session:
             end with its budget.
         is_guest: Whether the runner goes on without the conversation, as a notebook's toolkit
             does: :meth:`close` then leaves the runner and what runs beside it as they are.
+        original: The conversation that this one is a fork of, in the place of ``runner``; see
+            :meth:`fork`.
 
     Raises:
         UsageError: ``model`` is no model, a bound is out of range, or ``messages`` are none.
@@ -73,7 +78,6 @@ class Session:
 
     Attributes:
         model: Who answers.
-        runner: Runs the calls.
         background: What runs beside the calls.
         system_instructions: What the model is told before everything else.
     """
@@ -94,6 +98,7 @@ class Session:
         reminder: str = "",
         parent: Session | None = None,
         is_guest: bool = False,
+        original: Session | None = None,
     ) -> None:
         self._ending, self._reminder = ending or _never_ends, reminder
         self._is_guest = is_guest
@@ -104,7 +109,12 @@ class Session:
             token_budget = parent.tokens_left
         self._budget = Budget(max_turns, token_budget, time_budget, max_repairs)
         self._store = store
-        self.background, self.runner = _set_up(self, runner, store)
+        if original is None:
+            self.background = background_for(runner, store)
+            self._own_runner = set_up(self, runner, store, self.background)
+        else:
+            self.background = Background()
+            self._own_runner = forked(self, original._own_runner, self.background)
         begun = imported(messages) if isinstance(messages, (dict, str)) else tuple(messages)
         self._history = History(store.database if store and store.path else None, begun)
         self._meter = Meter(_usage_of(self._history), None if parent is None else parent.meter)
@@ -119,6 +129,11 @@ class Session:
         self._is_closed = False
 
     # -- what it is ---------------------------------------------------------------------------
+
+    @property
+    def runner(self) -> ToolRunner:
+        """Runs the calls."""
+        return self._own_runner()
 
     @property
     def conversation_id(self) -> str | None:
@@ -275,9 +290,8 @@ class Session:
 
     def _child(self, messages: tuple[Message, ...]) -> Session:
         budget = self._budget
-        child = Session(
+        return Session(
             self.model,
-            self.runner.twin(None, Background()),
             system_instructions=self.system_instructions,
             messages=messages,
             max_turns=budget.max_turns,
@@ -286,12 +300,8 @@ class Session:
             max_repairs=budget.max_repairs,
             ending=self._ending,
             reminder=self._reminder,
+            original=self,
         )
-        state = {} if self.runner.context is None else self.runner.context.state.snapshot()
-        assert child.runner.context is not None
-        for key, value in state.items():
-            child.runner.context.state.set(key, value)
-        return child
 
     # -- being run -----------------------------------------------------------------------------
 
@@ -414,29 +424,3 @@ def _usage_of(messages: Iterable[Message]) -> Usage:
 
 def _never_ends(result: ToolResult) -> tuple[bool, Any]:
     return False, None
-
-
-def _set_up(
-    session: Session, runner: ToolRunner | None, store: Store | None
-) -> tuple[Background, ToolRunner]:
-    """The background and the runner of a session."""
-    background = None if runner is None else runner.background
-    if background is not None and not isinstance(background, Background):
-        raise UsageError(
-            f"the runner's background is {brief_repr(background)}; a session needs a Background, "
-            "whose inbox feeds it: ToolRunner(tools, background=Background())"
-        )
-    if background is None:
-        background = background_of(store)
-    if runner is None:
-        runner = ToolRunner(context=ToolContext(session, store=store), background=background)
-    elif runner.context is None:
-        runner.set_context(ToolContext(session, store=store))
-    return background, runner
-
-
-def background_of(store: Store | None) -> Background:
-    """The background of a store, or one in memory."""
-    if store is None:
-        return Background()
-    return Background.of(store.database, conversation_id=store.conversation_id)

@@ -136,15 +136,16 @@ class Spawning:
         return _report(subagent.name, replies[-1])
 
     def _session(self, subagent: Subagent) -> Session:
-        runner, parent = self._runner(subagent), self._parent()
+        parent = self._parent()
         session = Session(
             parent.model if subagent.model is None else subagent.model,
-            runner,
+            self._runner(subagent),
             system_instructions=subagent.system_instructions,
             max_turns=subagent.max_turns,
             ending=ended_by_finish,
             parent=parent,
         )
+        runner = session.runner
         runner.set_context(ToolContext(session, agent_name=subagent.name))
         runner.check((*self._tools, *self._family))
         return session
