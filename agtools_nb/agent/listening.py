@@ -28,6 +28,7 @@ from agtools_nb.calls import ToolCall
 from agtools_nb.errors import AgtoolsError, ModelError
 from agtools_nb.events.event import fresh_id
 from agtools_nb.jsonable import brief_repr, clean_text, json_text, shorten
+from agtools_nb.run.batch import GRACE_SECONDS
 from agtools_nb.run.words import error_text
 
 LONGEST_TEXT = 1_000_000
@@ -40,6 +41,12 @@ MOST_CALLS = 1_000
 """Calls of one answer."""
 
 _CHARACTERS_A_TOKEN = 4
+
+# What ends an answer and nothing else; an interrupt is a person's.
+_FAULTS = (Exception, SystemExit, GeneratorExit)
+
+# The loop holds its tasks weakly.
+_left_behind: set[asyncio.Task[Any]] = set()
 
 
 @dataclass(slots=True)
@@ -67,27 +74,81 @@ class Answer:
     _error: str | None = None
     _notes: list[str] = field(default_factory=list)
     _began: float = field(default_factory=time.monotonic)
+    _is_over: bool = False  # what still comes is not wanted
 
     async def listen(self, model: Model, request: ModelRequest) -> None:
         """Take in all of it. What goes wrong becomes part of the answer.
 
+        A model that is stopped has a second to end; then it is left to itself.
+
         Raises:
-            asyncio.CancelledError: The waiting task was cancelled; what came is kept.
+            asyncio.CancelledError: The waiting task was cancelled; what came until then is kept.
+            BaseException: The model was interrupted, by ``KeyboardInterrupt`` for example; the
+                answer is one that broke off.
+        """
+        # A task of its own: code that catches every CancelledError can then be left behind.
+        task = asyncio.create_task(self._hear(model, request))
+        try:
+            stopped = await self._ended(task)
+            error = task.result() if task.done() and not task.cancelled() else None
+            if error is not None and not isinstance(error, (*_FAULTS, asyncio.CancelledError)):
+                raise error
+        except BaseException as interrupt:
+            self._is_over = True
+            task.cancel()
+            self._break(f"it was interrupted ({type(interrupt).__name__})")
+            raise
+        if stopped is not None:
+            # Also where it came to its end: calls that nobody waits for are not to be run.
+            self._stop = "cancelled"
+            raise stopped
+        if isinstance(error, asyncio.CancelledError):
+            self._break("the model was cancelled from within")
+        elif error is not None:
+            own = isinstance(error, ModelError)  # its text is for people as it is
+            self._break(f"{model_name(model)}: {error if own else error_text(error)}")
+
+    async def _hear(self, model: Model, request: ModelRequest) -> BaseException | None:
+        """Take in what the model gives, and return what it raised.
+
+        An interrupt that left this task by itself would end the loop before the answer is kept.
         """
         try:
             async with aclosing(_started(model, request)) as parts:
                 async for part in parts:
-                    if not self._take(part):
+                    if self._is_over or not self._take(part):
                         break
-        except asyncio.CancelledError:
-            self._stop = "cancelled"
-            task = asyncio.current_task()
-            if task is not None and task.cancelling():
-                raise
-            self._break("the model was cancelled from within")
-        except (Exception, SystemExit, GeneratorExit) as error:
-            own = isinstance(error, ModelError)  # its text is for people as it is
-            self._break(f"{model_name(model)}: {error if own else error_text(error)}")
+        except BaseException as error:
+            return error
+        return None
+
+    async def _ended(self, task: asyncio.Task[Any]) -> asyncio.CancelledError | None:
+        """Wait for the model's end; once the wait is cancelled, only for the grace period.
+
+        Returns what cancelled the wait, if anything did.
+        """
+        loop = asyncio.get_running_loop()
+        stopped: asyncio.CancelledError | None = None
+        last = 0.0
+        while not task.done():
+            left = None if stopped is None else last - loop.time()
+            if left is not None and left <= 0:
+                _left_behind.add(task)
+                task.add_done_callback(_left_behind.discard)
+                self._notes.append(
+                    f"the model was still at work {GRACE_SECONDS:g} s after it was stopped, and "
+                    "was left to it"
+                )
+                break
+            try:
+                await asyncio.wait({task}, timeout=left)
+            except asyncio.CancelledError as error:
+                # A second stop would cut short what the first one has clean up.
+                if stopped is None:
+                    stopped, last = error, loop.time() + GRACE_SECONDS
+                    self._is_over = True
+                    task.cancel()
+        return stopped
 
     def message(self, request: ModelRequest) -> ModelMessage:
         """The answer as a message."""

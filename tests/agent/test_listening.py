@@ -1,0 +1,254 @@
+"""Listening to a model: one that will not stop, that is interrupted, or that gives what is none."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncGenerator, Callable
+from typing import Any
+
+import pytest
+
+from agtools_nb import ScriptedModel, Session, ToolRunner, tool
+from agtools_nb.agent import CallPart, ModelMessage, ModelRequest, TextPart, TextPiece
+
+Respond = Callable[[], AsyncGenerator[Any, None]]
+
+
+class Own:
+    """A model whose answer is that of a function."""
+
+    name = "own"
+
+    def __init__(self, respond: Respond) -> None:
+        self._respond = respond
+
+    def respond(self, request: ModelRequest) -> AsyncGenerator[Any, None]:
+        return self._respond()
+
+
+def giving(*parts: Any) -> Own:
+    """A model that gives these parts, and raises those that are exceptions."""
+
+    async def respond() -> AsyncGenerator[Any, None]:
+        for part in parts:
+            if isinstance(part, BaseException):
+                raise part
+            yield part
+
+    return Own(respond)
+
+
+@tool
+def add(a: int, b: int) -> int:
+    """Add."""
+    return a + b
+
+
+CALL = CallPart("add", {"a": 1, "b": 2})
+
+
+def said(session: Session) -> ModelMessage:
+    found = [one for one in session.messages if isinstance(one, ModelMessage)]
+    return found[-1]
+
+
+# -- a model that will not stop ------------------------------------------------------------------
+
+
+async def goes_on() -> AsyncGenerator[Any, None]:
+    for number in range(500):
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.sleep(0.01)
+        yield TextPart(f"{number} ")
+
+
+async def ends_instead() -> AsyncGenerator[Any, None]:
+    yield TextPart("0 ")
+    yield CALL
+    with contextlib.suppress(asyncio.CancelledError):
+        await asyncio.sleep(20)
+
+
+async def fails_instead() -> AsyncGenerator[Any, None]:
+    yield TextPart("0 ")
+    try:
+        await asyncio.sleep(20)
+    except asyncio.CancelledError:
+        raise ValueError("what is this?") from None
+
+
+async def will_not_be_closed() -> AsyncGenerator[Any, None]:
+    closed = 0
+    for number in range(500):
+        try:
+            await asyncio.sleep(0.01)
+            yield TextPart(f"{number} ")
+        except asyncio.CancelledError:
+            pass
+        except GeneratorExit:
+            closed += 1
+            if closed > 1:  # once is enough; Python itself complains of one that never does
+                raise
+
+
+STUBBORN = [goes_on, ends_instead, fails_instead, will_not_be_closed]
+each = pytest.mark.parametrize("respond", STUBBORN)
+
+
+async def begun(session: Session) -> asyncio.Task[Any]:
+    """A message whose answer has begun."""
+    begins = asyncio.Event()
+    stop = session.watch(lambda one: begins.set() if isinstance(one, TextPiece) else None)
+    task = asyncio.create_task(session.chat("Hi"))
+    await begins.wait()
+    stop()
+    return task
+
+
+async def usable(session: Session) -> None:
+    """It goes on, and what it exports can be read."""
+    session.model = ScriptedModel(["Fine."])
+    assert (await session.chat("Still there?")).text == "Fine."
+    written = session.export()
+    assert Session(ScriptedModel([]), messages=written).export()["messages"] == written["messages"]
+
+
+@each
+async def test_cancel_stops_a_model_that_catches_it(respond: Respond) -> None:
+    session = Session(Own(respond), ToolRunner([add]))
+    task = await begun(session)
+    began = time.monotonic()
+    await session.cancel()
+    assert time.monotonic() - began < 3
+    assert (await task).reason == "cancelled"
+    assert said(session).stop == "cancelled"
+    assert said(session).text.startswith("0 ")
+    assert said(session).calls == ()
+    await usable(session)
+
+
+@each
+async def test_close_stops_it(respond: Respond) -> None:
+    session = Session(Own(respond))
+    task = await begun(session)
+    async with asyncio.timeout(5):
+        await session.close()
+    assert (await task).reason == "cancelled"
+
+
+@each
+async def test_a_time_budget_holds_for_it(respond: Respond) -> None:
+    session = Session(Own(respond), time_budget=0.1)
+    began = time.monotonic()
+    assert (await session.chat("Hi")).reason == "time_budget"
+    assert time.monotonic() - began < 3
+    await usable(session)
+
+
+@each
+async def test_a_timeout_of_the_caller_holds_for_it(respond: Respond) -> None:
+    session = Session(Own(respond))
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.1):
+            await session.chat("Hi")
+    assert said(session).stop == "cancelled"
+    await usable(session)
+
+
+async def test_what_comes_after_the_stop_is_not_told() -> None:
+    session = Session(Own(goes_on))
+    task = await begun(session)
+    late: list[Any] = []
+    session.watch(lambda one: late.append(one) if isinstance(one, TextPiece) else None)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await asyncio.sleep(0.05)
+    assert late == []
+
+
+async def test_a_model_that_never_gives_way_is_left_behind() -> None:
+    free = asyncio.Event()
+
+    async def stuck() -> AsyncGenerator[Any, None]:
+        yield TextPart("0 ")
+        while not free.is_set():
+            with contextlib.suppress(asyncio.CancelledError):
+                await free.wait()
+        yield TextPart("late")
+
+    session = Session(Own(stuck))
+    task = await begun(session)
+    began = time.monotonic()
+    await session.cancel()
+    assert 0.9 < time.monotonic() - began < 5
+    assert (await task).reason == "cancelled"
+    assert said(session).notes == (
+        "the model was still at work 1 s after it was stopped, and was left to it",
+    )
+    await usable(session)
+    free.set()
+    await asyncio.sleep(0.05)
+    assert "late" not in repr(session.messages)
+
+
+async def test_a_model_may_clean_up_within_the_grace_period() -> None:
+    cleaned: list[str] = []
+
+    async def slowly() -> AsyncGenerator[Any, None]:
+        try:
+            yield TextPart("0 ")
+            await asyncio.sleep(20)
+        finally:
+            await asyncio.sleep(0.1)
+            cleaned.append("done")
+
+    session = Session(Own(slowly))
+    task = await begun(session)
+    # A second stop does not cut it short.
+    await asyncio.gather(session.cancel(), session.cancel())
+    await task
+    assert cleaned == ["done"]
+    assert said(session).notes == ()
+
+
+async def test_a_model_that_cancels_itself_broke_off() -> None:
+    session = Session(giving(TextPart("Well"), asyncio.CancelledError()))
+    reply = await session.chat("Hi")
+    assert (reply.reason, said(session).stop) == ("model_error", "broken")
+    assert "cancelled from within" in reply.detail
+
+
+# -- an interrupt inside a model -----------------------------------------------------------------
+
+
+class OwnInterrupt(BaseException):
+    """Of a library that has one of its own."""
+
+
+async def test_an_interrupt_inside_a_model_leaves_no_call_without_a_result() -> None:
+    session = Session(giving(TextPart("Let me "), CALL, OwnInterrupt()), ToolRunner([add]))
+    with pytest.raises(OwnInterrupt):
+        await session.chat("Hi")
+    assert (said(session).stop, said(session).calls) == ("broken", ())
+    assert said(session).error == "it was interrupted (OwnInterrupt)"
+    assert said(session).text == "Let me "
+    await usable(session)
+
+
+def test_so_does_a_person_who_presses_ctrl_c() -> None:
+    session = Session(giving(TextPart("Let me "), CALL, KeyboardInterrupt()), ToolRunner([add]))
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(session.chat("Hi"))
+    assert (said(session).stop, said(session).calls) == ("broken", ())
+    asyncio.run(usable(session))
+
+
+async def test_a_model_that_ends_the_process_broke_off() -> None:
+    session = Session(giving(CALL, SystemExit(3)), ToolRunner([add]))
+    reply = await session.chat("Hi")
+    assert reply.reason == "model_error"
+    assert "SystemExit: 3" in reply.detail
+    await usable(session)
