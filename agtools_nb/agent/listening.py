@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import operator
 import time
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
@@ -41,6 +42,24 @@ MOST_CALLS = 1_000
 """Calls of one answer."""
 
 _CHARACTERS_A_TOKEN = 4
+
+_MOST_TOKENS = 2**53 - 1  # the largest whole number that every reader of JSON keeps
+
+# Besides our two words those of the providers whose meaning is certain. Whether the answer calls
+# is seen from its calls; what a filter stopped is no answer, and is not among them.
+_REASONS: Mapping[str, Stop] = {
+    "end": "end",
+    "stop": "end",
+    "stop_sequence": "end",
+    "end_turn": "end",
+    "completed": "end",
+    "tool_calls": "end",
+    "function_call": "end",
+    "tool_use": "end",
+    "length": "length",
+    "max_tokens": "length",
+    "max_output_tokens": "length",
+}
 
 # What ends an answer and nothing else; an interrupt is a person's.
 _FAULTS = (Exception, SystemExit, GeneratorExit)
@@ -179,17 +198,42 @@ class Answer:
         if isinstance(part, CallPart):
             return self._take_call(part)
         if isinstance(part, UsagePart):
-            self._usage = part.usage
-        elif isinstance(part, RawPart):
+            return self._take_usage(part.usage)
+        if isinstance(part, EndPart):
+            return self._take_end(part.reason)
+        if isinstance(part, RawPart):
             self.raw = part
         elif isinstance(part, NotePart):
             self._notes.append(shorten(clean_text(str(part.text)), LONGEST_NOTE))
-        elif isinstance(part, EndPart):
-            self._stop = part.reason
         else:
-            self._break(f"the model gave {brief_repr(part)}, which is no part of an answer")
-            return False
+            return self._refuse(f"{brief_repr(part)}, which is no part of an answer")
         return True
+
+    def _take_usage(self, usage: Any) -> bool:
+        if not isinstance(usage, Usage):
+            return self._refuse(
+                f"UsagePart({brief_repr(usage)}); what it holds is a Usage, such as Usage(120, 8)"
+            )
+        counts = _count(usage.input), _count(usage.output)
+        if counts[0] is None or counts[1] is None:
+            return self._refuse(f"{brief_repr(usage)}; its counts are whole numbers from 0 on")
+        self._usage = Usage(counts[0], counts[1], bool(usage.is_estimate))
+        return True
+
+    def _take_end(self, reason: Any) -> bool:
+        known = _REASONS.get(reason.lower()) if isinstance(reason, str) else None
+        if known is None:
+            return self._refuse(
+                f"EndPart({brief_repr(reason)}); its reason is 'end' or 'length'. For an answer "
+                "that may not be used, it should raise ModelError"
+            )
+        self._stop = known
+        return True
+
+    def _refuse(self, what: str) -> bool:
+        """Break the answer at a part that is a mistake of the model's own code."""
+        self._break(f"the model gave {what}")
+        return False
 
     def _take_text(self, text: Any) -> bool:
         piece = clean_text(str(text))[: LONGEST_TEXT - self._length]
@@ -247,6 +291,17 @@ async def _started(model: Model, request: ModelRequest) -> Any:
         if closing is not None:
             with contextlib.suppress(RuntimeError):  # it is running: it is being closed
                 await closing()
+
+
+def _count(tokens: Any) -> int | None:
+    """A count of tokens as an ``int``; ``None`` if it is none."""
+    if isinstance(tokens, bool):
+        return None
+    try:
+        count = operator.index(tokens)
+    except TypeError:
+        return None
+    return count if 0 <= count <= _MOST_TOKENS else None
 
 
 def _arguments(given: Any) -> dict[str, Any] | str:

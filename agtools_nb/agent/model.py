@@ -53,7 +53,11 @@ class CallPart:
 
 @dataclass(frozen=True, slots=True)
 class UsagePart:
-    """What the request cost; the last one of an answer counts."""
+    """What the request cost; the last one of an answer counts.
+
+    Attributes:
+        usage: Tokens, whole numbers from 0 on; with any other the answer is one that broke off.
+    """
 
     usage: Usage
 
@@ -83,7 +87,9 @@ class EndPart:
     """Why the answer ended, where the provider says so.
 
     Attributes:
-        reason: ``"length"`` if it came to its limit, else ``"end"``.
+        reason: ``"length"`` if it came to its limit, else ``"end"``. The providers' own words
+            for these (``"stop"``, ``"tool_calls"``, ``"max_tokens"``, ...) count as well; with
+            any other word the answer is one that broke off.
     """
 
     reason: Literal["end", "length"] = "end"

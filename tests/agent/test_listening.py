@@ -11,7 +11,16 @@ from typing import Any
 import pytest
 
 from agtools_nb import ScriptedModel, Session, ToolRunner, tool
-from agtools_nb.agent import CallPart, ModelMessage, ModelRequest, TextPart, TextPiece
+from agtools_nb.agent import (
+    CallPart,
+    EndPart,
+    ModelMessage,
+    ModelRequest,
+    TextPart,
+    TextPiece,
+    Usage,
+    UsagePart,
+)
 
 Respond = Callable[[], AsyncGenerator[Any, None]]
 
@@ -251,4 +260,71 @@ async def test_a_model_that_ends_the_process_broke_off() -> None:
     reply = await session.chat("Hi")
     assert reply.reason == "model_error"
     assert "SystemExit: 3" in reply.detail
+    await usable(session)
+
+
+# -- parts that are none -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "word", ["end", "stop", "STOP", "end_turn", "stop_sequence", "tool_calls", "tool_use"]
+)
+async def test_the_providers_words_for_the_end_are_understood(word: Any) -> None:
+    answers = [giving(TextPart("Let me."), CALL, EndPart(word)), giving(TextPart("3"))]
+    session = Session(Own(lambda: answers.pop(0).respond(None)), ToolRunner([add]))  # type: ignore[arg-type]
+    reply = await session.chat("Hi")
+    assert (reply.reason, reply.text) == ("answered", "3")
+    assert [one.result for one in reply.results] == [3]
+    await usable(session)
+
+
+@pytest.mark.parametrize("word", ["length", "max_tokens", "MAX_TOKENS", "max_output_tokens"])
+async def test_and_those_for_the_longest(word: Any) -> None:
+    session = Session(giving(TextPart("Well"), EndPart(word)))
+    assert (await session.chat("Hi")).reason == "length"
+    assert said(session).stop == "length"
+    await usable(session)
+
+
+@pytest.mark.parametrize("word", ["content_filter", "", "done?", None, 3, ["end"], "x" * 9_000])
+async def test_any_other_word_breaks_the_answer_and_says_so(word: Any) -> None:
+    session = Session(giving(TextPart("Well"), CALL, EndPart(word)), ToolRunner([add]))
+    reply = await session.chat("Hi")
+    assert reply.reason == "model_error"
+    assert "the model gave EndPart(" in reply.detail
+    assert "its reason is 'end' or 'length'" in reply.detail
+    assert len(reply.detail) < 500
+    assert (said(session).text, said(session).stop) == ("Well", "broken")
+    assert said(session).notes[-1] == "1 call of the broken answer was not run"
+    await usable(session)
+
+
+BAD_COUNTS: list[Any] = [None, -1, float("nan"), float("inf"), 1.5, "3", True, 10**400]
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        *("x", None, {"input": 1}, (1, 2), Usage),
+        *(Usage(count, 1) for count in BAD_COUNTS),
+        *(Usage(1, count) for count in BAD_COUNTS),
+    ],
+)
+async def test_a_usage_that_is_none_breaks_the_answer_and_says_so(usage: Any) -> None:
+    session = Session(giving(TextPart("Well"), UsagePart(usage)))
+    reply = await session.chat("Hi")
+    assert reply.reason == "model_error"
+    assert "the model gave Usage" in reply.detail
+    assert (said(session).text, said(session).stop) == ("Well", "broken")
+    assert session.usage.total >= 0
+    await usable(session)
+
+
+async def test_a_number_of_a_library_is_a_count() -> None:
+    class Number:
+        def __index__(self) -> int:
+            return 7
+
+    session = Session(giving(TextPart("Well"), UsagePart(Usage(Number(), 0))))  # type: ignore[arg-type]
+    assert (await session.chat("Hi")).usage == Usage(7, 0)
     await usable(session)
