@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Container, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from agtools_nb.agent.messages import ModelMessage, Stop, Usage
 from agtools_nb.agent.model import (
@@ -25,6 +25,7 @@ from agtools_nb.agent.model import (
     model_name,
 )
 from agtools_nb.agent.weight import characters_of
+from agtools_nb.arguments.parse import MAX_NESTING, place_beyond
 from agtools_nb.calls import ToolCall
 from agtools_nb.errors import AgtoolsError, ModelError
 from agtools_nb.events.event import fresh_id
@@ -308,7 +309,27 @@ def _arguments(given: Any) -> dict[str, Any] | str:
     if isinstance(given, str):
         return given
     # What is no object is text to the runner, which answers with what it should be.
-    return dict(given) if isinstance(given, dict) else json_text(given)
+    if not isinstance(given, dict):
+        return json_text(given)
+    if place_beyond(MAX_NESTING, given) is None:
+        return dict(given)
+    # The runner refuses it, which tells the model; whoever looks at it need not go deeper.
+    return cast("dict[str, Any]", _cut(given, MAX_NESTING + 1, {}))
+
+
+def _cut(value: Any, levels: int, done: dict[tuple[int, int], Any]) -> Any:
+    """Containers of a value down to so many levels; what stands twice is cut once."""
+    if not isinstance(value, (Mapping, list, tuple)):
+        return value
+    place = id(value), levels
+    if place not in done:
+        if not levels:
+            done[place] = "[...]"
+        elif isinstance(value, Mapping):
+            done[place] = {key: _cut(one, levels - 1, done) for key, one in value.items()}
+        else:
+            done[place] = [_cut(one, levels - 1, done) for one in value]
+    return done[place]
 
 
 def _estimated(request: ModelRequest, text: str, calls: tuple[ToolCall, ...]) -> Usage:

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncGenerator, Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -327,4 +327,49 @@ async def test_a_number_of_a_library_is_a_count() -> None:
 
     session = Session(giving(TextPart("Well"), UsagePart(Usage(Number(), 0))))  # type: ignore[arg-type]
     assert (await session.chat("Hi")).usage == Usage(7, 0)
+    await usable(session)
+
+
+def nested(levels: int, *, lists: bool = False) -> dict[str, Any]:
+    found: Any = 1
+    for _ in range(levels - 1):
+        found = [found] if lists else {"a": found}
+    return {"a": found}
+
+
+def itself() -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    found["a"] = found
+    return found
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [nested(65), nested(3_000), nested(100_000), nested(3_000, lists=True), itself()],
+    ids=["65", "3,000", "100,000", "lists", "itself"],
+)
+async def test_arguments_that_are_nested_too_deeply_are_an_invalid_call(arguments: Any) -> None:
+    answers = [giving(CallPart("add", arguments)), giving(TextPart("I see."))]
+    session = Session(Own(lambda: answers.pop(0).respond(None)), ToolRunner([add]))  # type: ignore[arg-type]
+    reply = await session.chat("Hi")
+    assert (reply.reason, reply.text) == ("answered", "I see.")
+    [result] = reply.results
+    assert result.status == "invalid"
+    assert "nested more than 64 levels deep" in str(result.error)
+    await usable(session)
+
+
+async def test_arguments_of_64_levels_come_as_they_are() -> None:
+    @tool
+    def depth(a: dict[str, Any]) -> int:
+        """Count levels."""
+        count, inner = 1, cast("Any", a)
+        while isinstance(inner, dict):
+            count, inner = count + 1, inner["a"]
+        return count
+
+    answers = [giving(CallPart("depth", nested(64))), giving(TextPart("I see."))]
+    session = Session(Own(lambda: answers.pop(0).respond(None)), ToolRunner([depth]))  # type: ignore[arg-type]
+    reply = await session.chat("Hi")
+    assert [one.result for one in reply.results] == [64]
     await usable(session)
