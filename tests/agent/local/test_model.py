@@ -235,6 +235,18 @@ def test_a_wrong_path() -> None:
         LocalModel("nowhere.gguf")
 
 
+@pytest.mark.parametrize("path", [5, b"model.gguf", ["a.gguf"], 1.5])
+def test_what_is_no_path_is_refused(path: Any) -> None:
+    with pytest.raises(UsageError, match="is no path; give that of a GGUF file"):
+        LocalModel(path)
+
+
+@pytest.mark.parametrize("path", ["", "x" * 5_000, "a\0b", "~no-such-person/a.gguf"])
+def test_a_path_that_can_be_none_of_a_file_is_no_file(path: str) -> None:
+    with pytest.raises(ModelError, match="there is no model file"):
+        LocalModel(path)
+
+
 def test_a_model_that_was_not_fetched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("AGTOOLS_CACHE", str(tmp_path))
     with pytest.raises(ModelError, match="python -m agtools_nb fetch-model"):

@@ -43,7 +43,7 @@ from agtools_nb.agent.models.local.weights import FETCH_COMMAND, model_path
 from agtools_nb.calls import ToolResult
 from agtools_nb.define import Tool
 from agtools_nb.errors import ModelError, UsageError
-from agtools_nb.jsonable import brief_repr
+from agtools_nb.jsonable import brief_repr, shorten
 
 _TOO_LONG = "exceed_context_size_error"
 
@@ -81,7 +81,7 @@ class LocalModel:
         name: What people call it. Default: the file's name.
 
     Raises:
-        UsageError: A bound is out of range.
+        UsageError: A bound is out of range, or ``path`` is no path.
         ModelError: The library or the file is missing.
 
     Attributes:
@@ -276,15 +276,28 @@ def _call_part(output: str) -> CallPart:
         return CallPart(name, output.partition('"arguments": ')[2])
 
 
-def _checked_path(path: str | Path | None) -> Path:
-    found = model_path() if path is None else Path(path).expanduser()
-    if found.is_file():
-        return found
+def _checked_path(path: Any) -> Path:
     if path is None:
+        found = model_path()
+        if found.is_file():
+            return found
         raise ModelError(
             f"the small model is not in {found.parent}; fetch it once (98 MB): {FETCH_COMMAND}"
         )
-    raise ModelError(f"there is no model file {found}; give the path of a GGUF file")
+    try:
+        found = Path(path).expanduser()
+        is_there = found.is_file()
+    except TypeError:
+        raise UsageError(
+            f"{brief_repr(path)} is no path; give that of a GGUF file, such as 'model.gguf'"
+        ) from None
+    except (OSError, RuntimeError, ValueError):  # too long; "~nobody"; a zero character
+        found, is_there = path, False
+    if is_there:
+        return found
+    raise ModelError(
+        f"there is no model file {shorten(str(found), 300)}; give the path of a GGUF file"
+    )
 
 
 def _checked(name: str, value: Any, least: int) -> int:
