@@ -6,18 +6,19 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from types import NoneType
 from typing import Any
 
 from agtools_nb.access.asking import denied
-from agtools_nb.access.hooks import HookContext, HookResult, Hooks, methods_of, takes_context
+from agtools_nb.access.hooks import HookContext, HookResult, Hooks, arguments_of, methods_of
 from agtools_nb.access.predicate import call_copy
 from agtools_nb.calls import ToolCall, ToolResult
 from agtools_nb.context import Question, copied
 from agtools_nb.errors import AgtoolsError, DeniedError, UsageError
 from agtools_nb.jsonable import brief_repr
 from agtools_nb.run.asked import is_cancelled
-from agtools_nb.run.invoke import maybe_await
+from agtools_nb.run.outside import outside
 from agtools_nb.run.words import error_text
 
 _log = logging.getLogger("agtools_nb")
@@ -138,10 +139,10 @@ class HookChain:
             An answer, or a :class:`HookResult` that declines.
 
         Raises:
-            Exception: What a hook raised.
+            AgtoolsError: A hook failed, or says that it is not to be answered.
         """
         for hook in self.of("on_question"):
-            answer = await _call("on_question", hook, context, question)
+            answer = await _asked("on_question", hook, context, question)
             if answer is not None:
                 return answer
         return None
@@ -159,8 +160,8 @@ def result_copy(result: ToolResult) -> ToolResult:
 
 
 async def _call(event: str, hook: Callable[..., Any], context: HookContext, *given: Any) -> Any:
-    values = (*given, context) if takes_context(event, hook) else given
-    return await maybe_await(hook(*values))
+    values, named = arguments_of(event, hook, given, context)
+    return await outside(partial(hook, **named) if named else hook, *values)
 
 
 async def _asked(event: str, hook: Callable[..., Any], context: HookContext, *given: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from agtools_nb.access.capabilities import CapabilitiesConfig
+from agtools_nb.access.capabilities import CapabilitiesConfig, is_named
 from agtools_nb.access.names import BuiltinTools
 from agtools_nb.access.policy import Policy
 from agtools_nb.access.rule import Rule
@@ -39,7 +39,8 @@ def remarks(
     """What looks like a mistake, each in a sentence for people."""
     # A server that was there at the start may be gone for now, with its tools.
     looked_at = [rule for rule in rules if at_start or rule.policy.server is None]
-    return (*_nameless(looked_at, tools), *_unknown(capabilities, tools), *_beaten(rules, tools))
+    unknown = _unknown(capabilities, tools, at_start=at_start)
+    return (*_nameless(looked_at, tools), *unknown, *_beaten(rules, tools))
 
 
 def _nameless(rules: Sequence[Rule], tools: Sequence[Tool]) -> Iterator[str]:
@@ -57,23 +58,35 @@ def _nameless(rules: Sequence[Rule], tools: Sequence[Tool]) -> Iterator[str]:
         yield f"the rule {policy.label} names no tool{_hint(policy.target, tools)}"
 
 
-def _unknown(capabilities: CapabilitiesConfig, tools: Sequence[Tool]) -> Iterator[str]:
+def _unknown(
+    capabilities: CapabilitiesConfig, tools: Sequence[Tool], *, at_start: bool
+) -> Iterator[str]:
     """Names in the capabilities that no tool has."""
-    known = {tool.name for tool in tools} | _BUILTIN
     which = "disabled_tools" if capabilities.enabled_tools is None else "enabled_tools"
-    for name in sorted(capabilities.names - known):
-        yield f"{which} names {name!r}, and no tool has that name{_hint(name, tools)}"
+    for name in sorted(capabilities.names - _BUILTIN - {"*"}):
+        if any(is_named(name, tool) for tool in tools) or ("/" in name and not at_start):
+            continue
+        said = "no tool comes from that server" if name.endswith("/*") else "no tool has that name"
+        yield f"{which} names {name!r}, and {said}{_hint(name, tools)}"
 
 
 def _hint(name: str, tools: Sequence[Tool]) -> str:
+    """What may have been meant: a server's tools by a server, one of them by one, else a name."""
     member = BuiltinTools.__members__.get(name.upper())
     if member is not None:
         return f"; did you mean {member.value!r}?"
-    known = [tool.name for tool in tools]
-    known += [
-        f"{tool.server_name}/{tool.remote_name}" for tool in tools if tool.server_name is not None
-    ]
-    close = nearest(name, [*known, *sorted(_BUILTIN)])
+    servers = {tool.server_name for tool in tools if tool.server_name is not None}
+    server, _, of_server = name.rpartition("/")
+    if of_server == "*":
+        close = nearest(server, sorted(servers))
+        close = close and f"{close}/*"
+    elif server:
+        close = nearest(
+            name,
+            [f"{one.server_name}/{one.remote_name}" for one in tools if one.server_name in servers],
+        )
+    else:
+        close = nearest(name, [*(tool.name for tool in tools), *sorted(_BUILTIN)])
     return f"; did you mean {close!r}?" if close else ""
 
 

@@ -48,8 +48,8 @@ class PolicyEngine:
         tool_of: Gives the tool of a name; ``None`` if there is none.
 
     Raises:
-        UsageError: One is no rule, its condition cannot be used, or it asks and there is
-            nobody to be asked.
+        UsageError: One is no rule, its condition cannot be used, it asks and there is nobody
+            to be asked, or ``capabilities`` is no :class:`CapabilitiesConfig`.
     """
 
     def __init__(
@@ -59,6 +59,11 @@ class PolicyEngine:
         approve: ApprovalHandler | None = None,
         capabilities: CapabilitiesConfig | None = None,
     ) -> None:
+        if not isinstance(capabilities, CapabilitiesConfig | None):
+            raise UsageError(
+                f"capabilities={brief_repr(capabilities)} must be a CapabilitiesConfig; write "
+                "capabilities=CapabilitiesConfig(disabled_tools=[...]), or enabled_tools=[...]"
+            )
         found = sorted(_flat(policies), key=lambda rule: rule.policy.rank)
         self._rules: tuple[Rule, ...] = tuple(found)
         self.policies: tuple[Policy, ...] = tuple(rule.policy for rule in found)
@@ -174,9 +179,9 @@ class PolicyEngine:
             owners: Names of the tools that it came with. Default: what :attr:`owners_of` says.
         """
         came_with = self.owners_of(tool.name) if owners is None else owners
-        if came_with and tool.name not in (self.capabilities.disabled_tools or ()):
-            return any(map(self.capabilities.allows, came_with))
-        return self.capabilities.allows(tool.name)
+        if came_with and not self.capabilities.turns_off(tool):
+            return any(self.capabilities.allows(self.tool_of(name) or name) for name in came_with)
+        return self.capabilities.allows(tool)
 
     def standing(self, tool: Tool) -> Standing:
         """How a tool stands, whatever its arguments; rules about paths are left aside."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
+from agtools_nb.access.predicate import without_none
 from agtools_nb.context import StateStore
+from agtools_nb.define.annotations import MISSING, Annotations
 from agtools_nb.define.cell import Cell, is_rerun, running_cell
+from agtools_nb.define.signature import unwrapped
 from agtools_nb.errors import UsageError
 from agtools_nb.jsonable import brief_repr
 
@@ -26,7 +29,7 @@ EVENTS: dict[str, tuple[str, ...]] = {
     "on_question": ("question",),
     "on_stop": ("results",),
 }
-"""What each kind of hook is given; a last parameter more is given the :class:`HookContext`."""
+"""What each kind of hook is given; a parameter more is given the :class:`HookContext`."""
 
 
 class HookContext:
@@ -121,10 +124,15 @@ class Hooks:
         runner = ToolRunner(tools, hooks=hooks)
 
     A hook takes what its kind is given and, if it has one parameter more, the
-    :class:`HookContext`. Instead of decorators, a class may have methods of these names; give
-    ``hooks=`` an object of it. Running a cell of a notebook again puts its functions in the
-    place of those of the same names that it added before. Otherwise two of one name are two
-    hooks: in one run of a cell, in two cells, in a module.
+    :class:`HookContext`. A parameter with a default keeps that, unless it is named ``context``
+    or ``ctx``, or annotated as a :class:`HookContext`.
+
+    Instead of decorators, a class may have methods of these names; give ``hooks=`` an object of
+    it. Running a cell of a notebook again puts its functions in the place of those of the same
+    names that it added before. Otherwise two of one name are two hooks: in one run of a cell, in
+    two cells, in a module.
+
+    What hooks print is shown as any print is; the results of calls hold what their tools print.
 
     A hook is asked before the call's own time begins: a ``timeout`` does not count what a hook
     takes, so let a slow one bound itself, with ``asyncio.timeout``.
@@ -214,15 +222,42 @@ class Hooks:
         return f"<Hooks: {', '.join(counts) or 'none'}>"
 
 
-def takes_context(event: str, hook: Callable[..., Any]) -> bool:
-    """Whether a hook takes the context after what it is given."""
-    given = len(EVENTS[event])
+def arguments_of(
+    event: str, hook: Callable[..., Any], given: Sequence[Any], context: Any
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """What a hook is called with, by place and by name: the context only if it takes it.
+
+    Args:
+        event: The kind of hook.
+        hook: The hook.
+        given: What its kind is given.
+        context: The context.
+    """
     try:
         parameters = inspect.signature(hook).parameters.values()
     except (TypeError, ValueError):  # a function of C that says nothing of itself
-        return False
-    by_place = [one for one in parameters if one.kind in _BY_PLACE]
-    return len(by_place) > given or any(one.kind is _REST for one in parameters)
+        return tuple(given), {}
+    more = [one for one in parameters if one.kind in _BY_PLACE][len(EVENTS[event]) :]
+    if not more:
+        takes_rest = any(one.kind is _REST for one in parameters)
+        return (*given, context) if takes_rest else tuple(given), {}
+    if more[0].default is MISSING:
+        return (*given, context), {}
+    meant = next((one for one in more if _is_for_context(hook, one)), None)
+    if meant is None:
+        return tuple(given), {}
+    if meant is more[0]:
+        return (*given, context), {}
+    return tuple(given), {meant.name: context}  # what stands before it keeps its default
+
+
+def _is_for_context(hook: Callable[..., Any], parameter: inspect.Parameter) -> bool:
+    """Whether a parameter says that it takes the context, by its name or its annotation."""
+    if parameter.name in _NAMES or parameter.annotation is MISSING:
+        return parameter.name in _NAMES
+    annotations = Annotations(unwrapped(hook), "a hook", None, lenient=True)
+    kind = without_none(annotations.resolve(parameter.name, parameter.annotation))
+    return isinstance(kind, type) and issubclass(kind, HookContext)
 
 
 def checked_hook(event: str, hook: Any) -> None:
@@ -238,9 +273,9 @@ def checked_hook(event: str, hook: Any) -> None:
         signature = inspect.signature(hook)
     except (TypeError, ValueError):
         return
-    values = [*given, "context"] if takes_context(event, hook) else given
+    values, named = arguments_of(event, hook, given, "context")
     try:
-        signature.bind(*values)
+        signature.bind(*values, **named)
     except TypeError as error:
         raise UsageError(
             f"{event}: {brief_repr(hook)} cannot be called ({error}); it is given "
@@ -286,3 +321,4 @@ def _is_decorator(owner: Any, event: str) -> bool:
 
 _BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _REST = inspect.Parameter.VAR_POSITIONAL
+_NAMES = ("context", "ctx")

@@ -249,7 +249,7 @@ def _made(
                 f"{word}({brief_repr(target)}, tools=...): tools= names tools of a server; give "
                 "the server, or write 'server/tool'"
             )
-        text, server = _read_target(word, target)
+        text, server = read_target(f"{word}({brief_repr(target)})", target, "a rule names")
         return Policy(kind, text, when, name, reason, handler, None, server)
     if isinstance(tools, str):
         raise UsageError(f"{word}: tools={tools!r} is one name; write tools=[{tools!r}]")
@@ -289,8 +289,13 @@ def _tool_of(word: str, server: str, tool: Any) -> str:
     )
 
 
-def _read_target(word: str, target: Any) -> tuple[str, str | None]:
+def read_target(where: str, target: Any, names: str) -> tuple[str, str | None]:
     """A target as text, and the server that it names.
+
+    Args:
+        where: What is written, for the message.
+        target: A tool, or text.
+        names: Who names a tool there, for the message: ``"a rule names"``.
 
     Raises:
         UsageError: It is none.
@@ -301,9 +306,7 @@ def _read_target(word: str, target: Any) -> tuple[str, str | None]:
         return f"{target.server_name}/{target.remote_name}", target.server_name
     text = str(getattr(target, "value", target)) if isinstance(target, str) else None
     if text is None:
-        raise UsageError(
-            f"{word}({brief_repr(target)}): a rule names a tool, 'server/tool', 'server/*' or '*'"
-        )
+        raise UsageError(f"{where}: {names} a tool, 'server/tool', 'server/*' or '*'")
     if text == "*" or _NAME.fullmatch(text):
         return text, None
     server, _, tool = text.rpartition("/")
@@ -312,6 +315,6 @@ def _read_target(word: str, target: Any) -> tuple[str, str | None]:
         return text, server
     why = "patterns are not understood" if _GLOB.search(text) else "that is no name of a tool"
     raise UsageError(
-        f"{word}({brief_repr(target)}): {why}; a rule names a tool exactly (1 to 64 ASCII letters, "
-        "digits, _ and -), or 'server/tool', 'server/*', or '*' for all"
+        f"{where}: {why}; {names} a tool exactly (1 to 64 ASCII letters, digits, _ and -), or "
+        "'server/tool', 'server/*', or '*' for all"
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin
 
 from agtools_nb.calls import ToolCall
 from agtools_nb.context import copied
@@ -58,7 +59,7 @@ def _reader(when: Any, word: str) -> Callable[[ToolCall], tuple[Any, ...]]:
     parameter = _first_parameter(when, where)
     if parameter is None:
         return lambda call: ()
-    kind = _annotation(when, parameter, where)
+    kind = without_none(_annotation(when, parameter, where))
     if isinstance(kind, type) and issubclass(kind, ToolCall):
         return lambda call: (call_copy(call),)
     model = _as_model(kind)
@@ -117,6 +118,14 @@ def _annotation(when: Any, parameter: inspect.Parameter, where: str) -> Any:
             "TYPE_CHECKING), or leave the annotation out to be given a dict"
         )
     return found
+
+
+def without_none(kind: Any) -> Any:
+    """``X`` of ``X | None`` and ``Optional[X]``: a condition is always given something."""
+    if get_origin(kind) not in (Union, UnionType):
+        return kind
+    others = [one for one in get_args(kind) if one is not NoneType]
+    return others[0] if len(others) == 1 else kind
 
 
 def _as_model(kind: Any) -> Any:

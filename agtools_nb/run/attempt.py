@@ -34,6 +34,7 @@ from agtools_nb.run.capture import CallOutput, current_output
 from agtools_nb.run.clearing import answering, check_path, cleared
 from agtools_nb.run.gate import Passage, Visit
 from agtools_nb.run.invoke import PLAIN, Invocation, RaisedElsewhereError
+from agtools_nb.run.outside import outside
 from agtools_nb.run.results import check_result
 from agtools_nb.run.setting import Setting
 from agtools_nb.run.words import STOPPED, error_text, no_such_tool
@@ -220,7 +221,7 @@ class Attempt:
             return await self._misfit(tool, prepared)
         can_refuse = tool.scopes or setting.before or setting.gate or tool.path_of
         if can_refuse and not self._is_work:
-            prepared = await cleared(self, tool, prepared)
+            prepared = await outside(cleared, self, tool, prepared)
         if tool.outlives_call and not self._is_work:
             return await self._answered(tool, prepared, started)
         args: Sequence[Any] = ()
@@ -440,8 +441,9 @@ class Attempt:
         if tool.injected and self.setting.context is not None:
             self._call_context = self.setting.context.for_call(self.id, tool.name)
             self._call_context.report_to(self.output.progress)
-            if self.visit is not None or self.setting.answer is not None:
-                self._call_context.answer_with(answering(self, self._call_context.answer))
+            handler = answering(self, self._call_context.answer)
+            if handler is not None:
+                self._call_context.answer_with(partial(outside, handler))
         return bound(tool, values, self._call_context)
 
     async def told(self, result: ToolResult) -> ToolResult:
@@ -449,7 +451,8 @@ class Attempt:
         visit = self.visit
         if visit is not None:
             result = await visit.answered(self.call, result)
-        return await tell_after(self.setting.after, self.call, result)
+        changed: ToolResult = await outside(tell_after, self.setting.after, self.call, result)
+        return changed
 
     def _result(
         self,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
-from typing import Any
+from typing import Any, Optional
 
 import pytest
 
@@ -421,6 +422,28 @@ def test_a_hook_that_answers_something_else(hook: Any) -> None:
     assert result.status == "error"
 
 
+def test_a_hook_for_questions_that_fails_is_named() -> None:
+    hooks = Hooks()
+
+    @hooks.on_question
+    def colours(question: Question) -> str:
+        raise KeyError("no colours")
+
+    asked: list[Question] = []
+    runner = ToolRunner([choose], hooks=hooks, context=ToolContext(answer=asked.append))
+    error = run(sent(runner, "choose")).error or ""
+    assert "the on_question hook " in error
+    assert "colours' failed (KeyError: 'no colours')" in error
+    assert "answer=" not in error
+    assert asked == []
+
+    def handler(question: Question) -> str:
+        raise KeyError("nobody")
+
+    runner = ToolRunner([choose], hooks=Hooks(), answer=handler)
+    assert "(answer=) failed: KeyError: 'nobody'" in (run(sent(runner, "choose")).error or "")
+
+
 def test_a_question_with_nobody_to_answer() -> None:
     for runner in (
         ToolRunner([choose], context=ToolContext()),
@@ -680,6 +703,61 @@ class TooMany:
 def test_what_is_no_hook_is_refused(hooks: Any, why: str) -> None:
     with pytest.raises(UsageError, match=why.replace("()", r"\(\)")):
         ToolRunner([add], hooks=hooks)
+
+
+def with_limit(call: ToolCall, limit: int = 5) -> Any:
+    return limit
+
+
+def with_context(call: ToolCall, where: HookContext | None = None) -> Any:
+    return where
+
+
+def in_text(call: ToolCall, where: "Optional[HookContext]" = None) -> Any:  # noqa: UP037, UP045
+    return where
+
+
+def after_a_default(call: ToolCall, limit: int = 5, context: Any = None) -> Any:
+    assert limit == 5
+    return context
+
+
+def of_unknown(call: ToolCall, limit: "Nowhere" = 5) -> Any:  # type: ignore[name-defined]  # noqa: F821, UP037
+    return limit
+
+
+class WithMethod:
+    def guard(self, call: ToolCall, limit: int = 5, *rest: Any) -> Any:
+        return (limit, *rest) if rest else limit
+
+    def told(self, call: ToolCall, limit: int = 5, where: HookContext | None = None) -> Any:
+        return where if limit == 5 else limit
+
+
+@pytest.mark.parametrize(
+    ("hook", "gets_context"),
+    [
+        (with_limit, False), (lambda call, limit=5: limit, False), (of_unknown, False),
+        (lambda call, *, context=5: context, False), (WithMethod().guard, False),
+        (functools.partial(lambda call, ctx: ctx, ctx=5), False),
+        (with_context, True), (in_text, True), (after_a_default, True), (WithMethod().told, True),
+        (lambda call, ctx=None: ctx, True), (lambda call, context=None: context, True),
+        (lambda call, anything: anything, True), (lambda *given: given[1], True),
+        (lambda call, *rest: rest[0], True),
+        (functools.partial(lambda limit, call, c: c, 5), True),
+    ],
+)  # fmt: skip
+def test_a_parameter_with_a_default_keeps_it_unless_it_asks_for_the_context(
+    hook: Any, gets_context: bool
+) -> None:
+    found: list[Any] = []
+    hooks = Hooks()
+    made = functools.wraps(hook)(lambda *a, **k: found.append(hook(*a, **k)))
+    hooks.before_tool(made)
+    result = run(sent(ToolRunner([add], hooks=hooks), a=1))
+    assert result.ok, result.error
+    [value] = found
+    assert isinstance(value, HookContext) if gets_context else value == 5
 
 
 @pytest.mark.parametrize("hook", [5, lambda: None, lambda a, b, c: None, lambda *, call: None])

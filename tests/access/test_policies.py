@@ -8,7 +8,7 @@ import re
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Optional
 
 import pytest
 from hypothesis import given
@@ -246,7 +246,28 @@ def by_call(call: ToolCall) -> bool:
     return dict(call.args)["amount"] > 10  # type: ignore[arg-type]
 
 
+def by_call_or_none(call: ToolCall | None) -> bool:
+    return call is not None and dict(call.args)["amount"] > 10  # type: ignore[arg-type]
+
+
+def by_call_in_text(call: "ToolCall | None" = None) -> bool:  # noqa: UP037 -- text within text
+    return by_call_or_none(call)
+
+
+def by_optional_call(call: Optional[ToolCall]) -> bool:  # noqa: UP045 -- that is what is tried
+    return by_call_or_none(call)
+
+
+def by_model_or_none(payment: Payment | None) -> bool:
+    return payment is not None and payment.amount > 10
+
+
+def by_dict_or_none(arguments: dict[str, Any] | None) -> bool:
+    return arguments is not None and arguments["amount"] > 10
+
+
 CONDITIONS = [
+    by_call_or_none, by_call_in_text, by_optional_call, by_model_or_none, by_dict_or_none,
     lambda a: a["amount"] > 10, later, Judge(), Judge().method, by_text, by_call,
     lambda a, limit=10: a["amount"] > limit, lambda *a: a[0]["amount"] > 10,
     lambda a: re.fullmatch(r"\d{2,}", str(a["amount"])),
@@ -495,10 +516,13 @@ def test_rules_about_servers_need_one() -> None:
     [
         ("Pay", "'pay'"), ("pai", "'pay'"), ("LIST_DIR", "'list_directory'"),
         ("invoke_subagent", "'start_subagent'"), ("zzzzzz", None), ("s/Pay", "'s/pay'"),
+        # Of the kind that was written.
+        ("file/*", "'files/*'"), ("zzzz/*", None), ("view_file/*", "'files/*'"), ("s/pax", "'s/pay'"),
+        ("zzz/list_directory", None), ("viewfile/x", None),
     ],
 )  # fmt: skip
 def test_a_rule_that_names_nobody_is_remarked_on(target: str, hint: str | None) -> None:
-    tools = [tool("pay"), tool("pay", "s")]
+    tools = [tool("pay"), tool("pay", "s"), tool("move", "files")]
     [remark] = checked(tools, [deny(target)])
     assert remark.startswith(f"the rule deny({target!r}) names no tool")
     assert remark.endswith(f"; did you mean {hint}?") if hint else "mean" not in remark
@@ -517,6 +541,13 @@ def test_capabilities_that_name_nobody_are_remarked_on() -> None:
     off = CapabilitiesConfig(disabled_tools=["Pay", "view_file"])
     assert checked([tool()], [], capabilities=off) == (
         "disabled_tools names 'Pay', and no tool has that name; did you mean 'pay'?",
+    )
+    names = ["*", "file/*", "files/*", "files/move", "files/mov", "move", "x/*"]
+    some = CapabilitiesConfig(enabled_tools=names)
+    assert checked([tool(), tool("move", "files")], [], capabilities=some) == (
+        "enabled_tools names 'file/*', and no tool comes from that server; did you mean 'files/*'?",
+        "enabled_tools names 'files/mov', and no tool has that name; did you mean 'files/move'?",
+        "enabled_tools names 'x/*', and no tool comes from that server",
     )
 
 

@@ -252,6 +252,18 @@ def test_redirects_are_followed_and_the_last_place_is_named() -> None:
     asyncio.run(main())
 
 
+@pytest.mark.parametrize(
+    "to", ["http://10.0.0.1/x", "ftp://example.org/", "http://me:pw@example.org/"]
+)
+def test_what_is_refused_after_a_redirect_says_what_led_there(to: str) -> None:
+    result = read({"/": redirect("/b"), "/b": redirect(to)})
+    said = result.error or ""
+    assert " was not read: " in said
+    assert "/b' redirects there." in said
+    direct = str(read({}, "/").error) + str(read({"/": redirect("/")}).error)
+    assert "redirects there" not in direct
+
+
 def test_redirects_in_a_circle_come_to_an_end() -> None:
     result = read({"/": redirect("/")})
     assert "more than 10 redirects" in (result.error or "")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -113,22 +113,42 @@ async def _client(bounds: Bounds) -> AsyncIterator[httpx2.AsyncClient]:
 
 
 async def _followed(client: httpx2.AsyncClient, request: httpx2.Request, bounds: Bounds) -> Page:
+    came_from: httpx2.URL | None = None
     for _ in range(MOST_REDIRECTS + 1):
-        _check_host(request.url, bounds)
-        response = await client.send(request, stream=True)
+        with _naming(came_from):
+            check_url(request.url)
+            _check_host(request.url, bounds)
+            response = await client.send(request, stream=True)
         try:
             if response.next_request is None:
                 _check_led_somewhere(response)
                 return await _read(response, bounds)
+            came_from = request.url
             request = response.next_request  # what a redirect says itself is not read
         finally:
             await response.aclose()
-        check_url(request.url)
     raise ToolError(
         "too_many_redirects",
         f"{shown(request.url)!r} was not read: more than {MOST_REDIRECTS} redirects led there.",
         category="web",
     )
+
+
+@contextmanager
+def _naming(came_from: httpx2.URL | None) -> Iterator[None]:
+    """Have what is refused say which URL redirected there: the reader asked for another one."""
+    try:
+        yield
+    except ToolError as error:
+        if came_from is None:
+            raise
+        raise ToolError(
+            error.code,
+            f"{error.message} {shown(came_from)!r} redirects there.",
+            category=error.category,
+            retryable=error.retryable,
+            hint=error.hint,
+        ) from error
 
 
 def _check_led_somewhere(response: httpx2.Response) -> None:
