@@ -33,7 +33,7 @@ from agtools_nb.agent.messages import (
     message_json,
     read_message,
 )
-from agtools_nb.calls import Status
+from agtools_nb.calls import Change, Fault, Status
 
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 values = st.recursive(
@@ -45,7 +45,9 @@ arguments = st.dictionaries(text, values, max_size=3) | text
 calls = st.builds(ToolCall, text, arguments, text)
 usages = st.builds(Usage, st.integers(0, 10**6), st.integers(0, 10**6), st.booleans())
 media = st.builds(
-    lambda data: Media(mime_type="image/png", data=data), st.binary(min_size=1, max_size=20)
+    lambda data, name: Media(mime_type="image/png", data=data, name=name),
+    st.binary(max_size=20),
+    text,
 )
 models = st.builds(
     ModelMessage,
@@ -63,13 +65,34 @@ users = st.builds(
     st.none() | st.sampled_from(["result", "event", "message", "report", "reminder"]),
     st.none() | text,
 )
+texts = st.lists(text, max_size=2).map(tuple)
+beside = st.fixed_dictionaries(
+    {
+        "arguments": st.dictionaries(text, values, max_size=2),
+        "coercions": st.lists(st.builds(Change, text, values, values, text), max_size=2).map(tuple),
+        "faults": st.lists(st.builds(Fault, text, text, text, text), max_size=2).map(tuple),
+        "stdout": text,
+        "stderr": text,
+        "warnings": texts,
+        "notes": texts,
+        "started_at": st.floats(0, 2e9),
+        "duration": st.floats(0, 100),
+    }
+)
 results = st.builds(
-    lambda name, call_id, value: ToolResult(name, call_id, result=value), text, text, values
+    lambda name, call_id, value, more: ToolResult(name, call_id, result=value, **more),
+    text, text, values, beside,
 ) | st.builds(
-    lambda name, call_id, error: ToolResult(name, call_id, error=error, status="error"),
-    text, text, text,
+    lambda name, call_id, error, more: ToolResult(
+        name, call_id, error=error, status="error", **more
+    ),
+    text, text, text, beside,
 )  # fmt: skip
 answers = st.builds(ResultsMessage, st.lists(results, max_size=3).map(tuple), st.none() | text)
+
+
+KEPT = [*("name", "id", "status", "result", "error", "started_at", "duration")]
+KEPT += ["coercions", "faults", "stdout", "stderr", "warnings", "notes"]
 
 
 @given(models | users | answers)
@@ -79,6 +102,15 @@ def test_what_is_written_is_read_back_the_same(message: Message) -> None:
     assert type(again) is type(message)
     assert json.dumps(message_json(again)) == json.dumps(message_json(message))
     assert (again.id, again.at) == (message.id, message.at)
+    if isinstance(message, UserMessage):
+        assert isinstance(again, UserMessage)
+        assert again.media == message.media
+    if isinstance(message, ResultsMessage):
+        assert isinstance(again, ResultsMessage)
+        for read, result in zip(again.results, message.results, strict=True):
+            assert [getattr(read, name) for name in KEPT] == [
+                getattr(result, name) for name in KEPT
+            ]
     if isinstance(message, ModelMessage):
         assert isinstance(again, ModelMessage)
         assert [(c.name, c.args, c.id) for c in again.calls] == [
@@ -120,6 +152,124 @@ async def test_a_conversation_with_a_denied_call_can_be_read_again(tmp_path: Pat
     assert Session(ScriptedModel([]), messages=written).export()["messages"] == written["messages"]
     with Store.open(path) as store:
         assert len(Session(ScriptedModel([]), store=store).messages) == 4
+
+
+NO_MESSAGES: list[Any] = [
+    UserMessage("Hi"),
+    ModelMessage("Hi"),
+    UserMessage,
+    object(),
+    b"{}",
+    [("role", "user")],
+    {"role": ["user"]},
+    {"role": "user"},
+    {"role": None, "id": "a", "at": 0},
+    {**message_json(UserMessage("Hi")), "media": [3]},
+    {**message_json(UserMessage("Hi")), "media": [{"mime_type": "image/png", "data": "?"}]},
+    {**message_json(UserMessage("Hi")), "media": [{"mime_type": "image", "data": "aGk="}]},
+    {**message_json(UserMessage("Hi")), "at": 10**400},
+    {**message_json(ModelMessage("Hi")), "seconds": "soon"},
+    {**message_json(ModelMessage("Hi")), "notes": "one"},
+    {**message_json(ResultsMessage(())), "results": [None]},
+    {**message_json(ResultsMessage(())), "results": {"id": "c"}},
+]
+
+
+@pytest.mark.parametrize("value", NO_MESSAGES, ids=range(len(NO_MESSAGES)))
+def test_only_what_export_writes_is_a_message(value: Any) -> None:
+    with pytest.raises(UsageError, match=r"no message of a conversation .*give what export\(\)"):
+        read_message(value)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("coercions", [3]),
+        ("coercions", {"pointer": ""}),
+        ("faults", [{"pointer": "/a"}]),
+        ("stdout", 3),
+        ("warnings", "one"),
+        ("notes", [None]),
+        ("status", "fine"),
+    ],
+)
+def test_a_result_with_a_wrong_field_is_refused(name: str, wrong: Any) -> None:
+    written = message_json(ResultsMessage((ToolResult("add", "c"),)))
+    written["results"][0][name] = wrong
+    with pytest.raises(UsageError, match="no message of a conversation"):
+        read_message(written)
+
+
+def test_a_result_without_what_stands_beside_it_is_as_short_as_ever() -> None:
+    [written] = message_json(ResultsMessage((ToolResult("add", "c", result=3),)))["results"]
+    assert set(written) == {
+        *("id", "name", "status", "result", "error", "subscription", "started_at", "duration")
+    }
+    [read] = read_results(written)
+    assert (read.stdout, read.coercions, read.notes, read.arguments) == ("", (), (), None)
+
+
+def read_results(*written: Any) -> tuple[ToolResult, ...]:
+    message = read_message({**message_json(ResultsMessage(())), "results": list(written)})
+    assert isinstance(message, ResultsMessage)
+    return message.results
+
+
+def test_what_is_very_long_is_cut_and_stays_as_it_is_then() -> None:
+    long = "\ud800é" * 100_000
+    changes = tuple(Change("/a", [long], {"a": [long]}, "x") for _ in range(2))
+    result = ToolResult(
+        "add",
+        "c",
+        arguments={"a": long},
+        coercions=changes,
+        stdout=long,
+        stderr=long,
+        warnings=(long,) * 101,
+        notes=(long,),
+    )
+    [once] = message_json(ResultsMessage((result,)))["results"]
+    assert len(once["stdout"]) == len(once["coercions"][0]["after"]) == 100_000
+    assert len(once["warnings"]) == 100
+    [twice] = message_json(ResultsMessage(read_results(once)))["results"]
+    assert twice == once
+
+
+async def test_a_reopened_conversation_knows_what_was_converted_and_printed() -> None:
+    @tool
+    def add(a: int, b: int) -> int:
+        """Add."""
+        print("adding")
+        return a + b
+
+    script = [[("add", {"a": "1", "b": 2}), ("add", {"a": "one"})], "Three."]
+    session = Session(ScriptedModel(script), ToolRunner([add]))
+    await session.chat("Add")
+    written = json.loads(json.dumps(session.export()))
+    again = Session(ScriptedModel([]), messages=written)
+    [results] = [one.results for one in again.messages if isinstance(one, ResultsMessage)]
+    added, wrong = results
+    assert [(c.pointer, c.before, c.after) for c in added.coercions] == [("/a", "1", 1)]
+    assert added.arguments == {"a": 1, "b": 2}
+    assert added.stdout == "adding\n"
+    assert {fault.pointer for fault in wrong.faults} == {"/a", "/b"}
+    assert again.export()["messages"] == written["messages"]
+
+
+def test_names_of_media_survive() -> None:
+    shown = [
+        Media("image/png", b"\x89PNG", name="plot.png"),
+        Media("image/png", b"\x89PNG2"),
+        Media.file("https://example.org/a.pdf", name="paper"),
+        Media("text/plain", b"x", name="n" * 300),
+    ]
+    result = ToolResult("plot", "c", result={"two": shown}, media=tuple(shown))
+    for message in (UserMessage("Look", tuple(shown)), ResultsMessage((result,))):
+        written = json.loads(json.dumps(message_json(message)))
+        again = read_message(written)
+        found = again.media if isinstance(again, UserMessage) else again.results[0].media  # type: ignore[union-attr]
+        assert sorted(one.name for one in found) == ["", "n" * 199 + "…", "paper", "plot.png"]
+        assert json.loads(json.dumps(message_json(again))) == written
 
 
 @given(values)
