@@ -22,6 +22,7 @@ from agtools_nb.define import Tool
 from agtools_nb.errors import DeniedError
 from agtools_nb.run.asked import ask_before, check_scopes
 from agtools_nb.run.gate import Aside, Passage
+from agtools_nb.run.judged import note_judged
 from agtools_nb.run.setting import Setting
 
 if TYPE_CHECKING:
@@ -57,10 +58,15 @@ def check_path(attempt: Attempt, tool: Tool) -> None:
         Exception: What the tool's ``path_of=`` raised.
     """
     passage = attempt.passage
-    if passage is None or tool.path_of is None or attempt.setting.gate is None:
+    if passage is None or tool.path_of is None:
+        return
+    if attempt.setting.gate is None:
+        note_judged(tool.path_of, None)
         return
     arguments = {} if attempt.prepared is None else attempt.prepared.arguments or {}
     if tool.canonical_path(arguments) == passage.path:
+        # It can still be made to lead elsewhere, until the tool opens it: the tool looks, too.
+        note_judged(tool.path_of, passage.path)
         return
     passage.is_denied = True
     raise DeniedError(

@@ -9,6 +9,7 @@ from typing import Any
 
 from agtools_nb.builtin.workspace import Walk, Workspace, can_be_given, shown_name
 from agtools_nb.builtin.workspace.names import MAX_DEPTH
+from agtools_nb.builtin.workspace.walking import MAX_NAMES
 
 MAX_FILE = 20_000_000
 """Bytes of a file that is read or written whole."""
@@ -52,12 +53,22 @@ def too_many(shown: int, most: int) -> str:
     return f"There are more than {shown:,}; {remedy}."
 
 
-def too_deep(walk: Walk) -> list[str]:
-    """What a reader must know of folders that were too deep to look into."""
-    if not walk.too_deep:
-        return []
-    count = f"{walk.too_deep:,}"
-    return [f"Folders more than {MAX_DEPTH} deep, not looked into: {count} (a command can)."]
+def not_seen(walk: Walk) -> list[str]:
+    """What a reader must know of what was not looked at."""
+    notes = []
+    if walk.ended_early:
+        notes.append(f"The search ended {walk.ended_early}; give a folder to search the rest.")
+    if walk.crowded:
+        notes.append(
+            f"Folders with more than {MAX_NAMES:,} names, of which the others were not looked "
+            f"at: {walk.crowded:,} (a command can)."
+        )
+    if walk.too_deep:
+        count = f"{walk.too_deep:,}"
+        notes.append(
+            f"Folders more than {MAX_DEPTH} deep, not looked into: {count} (a command can)."
+        )
+    return notes
 
 
 class Unreachable:

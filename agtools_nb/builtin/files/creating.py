@@ -12,6 +12,7 @@ from agtools_nb.builtin.files.common import MAX_FILE, path_in, with_notes, works
 from agtools_nb.builtin.workspace import Workspace, fault_of
 from agtools_nb.define import Tool
 from agtools_nb.media import size_text
+from agtools_nb.run.judged import judged_path
 
 
 def create_file_tool(workspace: Workspace | str | os.PathLike[str] = ".") -> Tool:
@@ -32,6 +33,7 @@ def create_file_tool(workspace: Workspace | str | os.PathLike[str] = ".") -> Too
         UsageError: There is no such folder.
     """
     space = workspace_of(workspace)
+    path_of = path_in(space)
 
     def create_file(
         path: Annotated[
@@ -53,9 +55,9 @@ def create_file_tool(workspace: Workspace | str | os.PathLike[str] = ".") -> Too
             )
         before = None
         if overwrite:
-            with space.at(path, new=True) as place:
+            with space.at(path, new=True, judged=judged_path(path_of)) as place:
                 before = place.status
-        shown = space.write(path, data, over=overwrite)
+        shown = space.write(path, data, over=overwrite, judged=judged_path(path_of))
         made = {"path": shown, "bytes": len(data), "lines": _count(content)}
         return made if before is None else with_notes(made, space.parted(path, before))
 
@@ -64,7 +66,7 @@ def create_file_tool(workspace: Workspace | str | os.PathLike[str] = ".") -> Too
         name=BuiltinTools.CREATE_FILE.value,
         concurrency_safe=False,
         guarded=True,
-        path_of=path_in(space),
+        path_of=path_of,
         display="Create {path}",
     )
     tool.turn = space.turn

@@ -18,6 +18,7 @@ from agtools_nb.builtin.workspace import Workspace, fault_of
 from agtools_nb.define import Tool
 from agtools_nb.errors import ToolError
 from agtools_nb.media import size_text
+from agtools_nb.run.judged import judged_path
 
 MAX_COUNTED = 1_000
 """Places that are counted where there may be one."""
@@ -46,6 +47,7 @@ def edit_file_tool(workspace: Workspace | str | os.PathLike[str] = ".") -> Tool:
         UsageError: There is no such folder.
     """
     space = workspace_of(workspace)
+    path_of = path_in(space)
 
     def edit_file(
         path: Annotated[str, Field(description="A text file, relative to the workspace.")],
@@ -66,7 +68,7 @@ def edit_file_tool(workspace: Workspace | str | os.PathLike[str] = ".") -> Tool:
 
         Write \n for line ends, whatever the file has.
         """
-        contents = space.read(path, MAX_FILE)
+        contents = space.read(path, MAX_FILE, judged=judged_path(path_of))
         text = text_of(contents.data)
         if text is None:
             raise fault_of("binary_file", f"{contents.path!r} is no text and cannot be edited.")
@@ -84,7 +86,7 @@ def edit_file_tool(workspace: Workspace | str | os.PathLike[str] = ".") -> Tool:
                 f"The file would have {size_text(len(data))}; at most {size_text(MAX_FILE)} "
                 "are written.",
             )
-        shown = space.write(path, data, over=contents)
+        shown = space.write(path, data, over=contents, judged=judged_path(path_of))
         done = {"path": shown, "replaced": len(spans), "text": _after(data, text, spans, new)}
         return with_notes(done, space.parted(path, contents.status))
 
@@ -93,7 +95,7 @@ def edit_file_tool(workspace: Workspace | str | os.PathLike[str] = ".") -> Tool:
         name=BuiltinTools.EDIT_FILE.value,
         concurrency_safe=False,
         guarded=True,
-        path_of=path_in(space),
+        path_of=path_of,
         display="Edit {path}",
     )
     tool.turn = space.turn

@@ -15,8 +15,8 @@ from agtools_nb.builtin.files.common import (
     WALK_NAMES,
     WALK_SECONDS,
     Unreachable,
+    not_seen,
     path_in,
-    too_deep,
     too_many,
     with_notes,
     workspace_of,
@@ -26,6 +26,7 @@ from agtools_nb.builtin.files.patterns import MAX_PATTERN, Matcher, check_glob, 
 from agtools_nb.builtin.workspace import Found, Walk, Workspace, fault_of, shown_name
 from agtools_nb.define import Tool
 from agtools_nb.jsonable import clean_text, shorten
+from agtools_nb.run.judged import judged_path
 
 MAX_FOUND = 1_000
 """Paths that one call can find."""
@@ -43,6 +44,7 @@ def find_file_tool(workspace: Workspace | str | os.PathLike[str] = ".") -> Tool:
         UsageError: There is no such folder.
     """
     space = workspace_of(workspace)
+    path_of = path_in(space)
 
     def find_file(
         pattern: Annotated[
@@ -67,7 +69,7 @@ def find_file_tool(workspace: Workspace | str | os.PathLike[str] = ".") -> Tool:
         check_glob(pattern)
         matches = _matcher(pattern.rstrip("/"))
         kind = "folder" if pattern.endswith("/") and kind == "any" else kind
-        with space.at(path) as place:
+        with space.at(path, judged=judged_path(path_of)) as place:
             if not place.is_folder:
                 raise fault_of("not_a_folder", f"{place.shown!r} is a file, not a folder.")
             rules = NoRules() if include_ignored else IgnoreRules.of(space, place.parts)
@@ -80,7 +82,7 @@ def find_file_tool(workspace: Workspace | str | os.PathLike[str] = ".") -> Tool:
         find_file,
         name=BuiltinTools.FIND_FILE.value,
         read_only=True,
-        path_of=path_in(space),
+        path_of=path_of,
         display="Find {pattern} in {path}",
     )
 
@@ -143,9 +145,7 @@ def _notes(walk: Walk, search: _Search, pattern: str, most: int) -> list[str]:
     notes = []
     if search.is_full:
         notes.append(too_many(most, MAX_FOUND))
-    if walk.ended_early:
-        notes.append(f"The search ended {walk.ended_early}; give a folder to search the rest.")
-    notes += too_deep(walk)
+    notes += not_seen(walk)
     if walk.unread:
         notes.append(f"Folders that could not be read: {walk.unread:,}.")
     if not search.is_full and walk.left_out:

@@ -12,6 +12,7 @@ from agtools_nb.builtin.files.common import Unreachable, path_in, with_notes, wo
 from agtools_nb.builtin.workspace import Entry, Workspace, shown_name
 from agtools_nb.define import Tool
 from agtools_nb.errors import ToolError
+from agtools_nb.run.judged import judged_path
 
 MAX_ENTRIES = 500
 """Names that one call lists."""
@@ -27,6 +28,7 @@ def list_directory_tool(workspace: Workspace | str | os.PathLike[str] = ".") -> 
         UsageError: There is no such folder.
     """
     space = workspace_of(workspace)
+    path_of = path_in(space)
 
     def list_directory(
         path: Annotated[
@@ -37,12 +39,11 @@ def list_directory_tool(workspace: Workspace | str | os.PathLike[str] = ".") -> 
 
         Links are listed with the place they lead to. Use find_file to look deeper.
         """
-        shown, entries = space.entries(path)
+        shown, entries, is_more = space.entries(path, judged=judged_path(path_of))
         notes = []
         if len(entries) > MAX_ENTRIES:
-            notes.append(
-                f"{MAX_ENTRIES:,} of {len(entries):,} names are listed; find_file finds others."
-            )
+            count = f"{'more than ' * is_more}{len(entries):,}"
+            notes.append(f"{MAX_ENTRIES:,} of {count} names are listed; find_file finds others.")
         unreachable = Unreachable()
         for entry in entries[:MAX_ENTRIES]:
             unreachable.look(entry.name)
@@ -54,7 +55,7 @@ def list_directory_tool(workspace: Workspace | str | os.PathLike[str] = ".") -> 
         list_directory,
         name=BuiltinTools.LIST_DIR.value,
         read_only=True,
-        path_of=path_in(space),
+        path_of=path_of,
         display="List {path}",
     )
 

@@ -16,8 +16,8 @@ from agtools_nb.builtin.files.common import (
     WALK_NAMES,
     WALK_SECONDS,
     Unreachable,
+    not_seen,
     path_in,
-    too_deep,
     too_many,
     with_notes,
     workspace_of,
@@ -31,6 +31,7 @@ from agtools_nb.builtin.workspace.reading import read_file
 from agtools_nb.define import Tool
 from agtools_nb.errors import ToolError
 from agtools_nb.media import size_text
+from agtools_nb.run.judged import judged_path
 
 MAX_MATCHES = 1_000
 """Lines that one call can find."""
@@ -61,6 +62,7 @@ def search_directory_tool(workspace: Workspace | str | os.PathLike[str] = ".") -
         UsageError: There is no such folder.
     """
     space = workspace_of(workspace)
+    path_of = path_in(space)
 
     def search_directory(
         pattern: Annotated[
@@ -109,7 +111,7 @@ def search_directory_tool(workspace: Workspace | str | os.PathLike[str] = ".") -
             max_results,
             has_line_end="\n" in pattern or r"\n" in pattern,
         )
-        with space.at(path) as place:
+        with space.at(path, judged=judged_path(path_of)) as place:
             rules = NoRules() if include_ignored else IgnoreRules.of(space, _folder_of(place))
             walk = Walk(rules, seconds=WALK_SECONDS, most=WALK_NAMES)
             search.files(_candidates(place, walk, _included(include)), walk)
@@ -119,7 +121,7 @@ def search_directory_tool(workspace: Workspace | str | os.PathLike[str] = ".") -
         search_directory,
         name=BuiltinTools.SEARCH_DIR.value,
         read_only=True,
-        path_of=path_in(space),
+        path_of=path_of,
         display="Search for {pattern} in {path}",
     )
 
@@ -166,13 +168,11 @@ class _Search:
             notes.append(f"Shown are the first {MAX_TEXT:,} characters; narrow the search.")
         elif self.is_full:
             notes.append(too_many(most, MAX_MATCHES))
-        if walk.ended_early:
-            notes.append(f"The search ended {walk.ended_early}; give a folder to search the rest.")
         if self._found.cut:
             notes.append(
                 f"Long lines of which only the beginning was searched: {self._found.cut:,}."
             )
-        notes += self._unreachable.notes() + too_deep(walk)
+        notes += self._unreachable.notes() + not_seen(walk)
         if not self.matches:
             notes.append(f"Text files searched: {self._searched:,}.")
             if self._has_line_end:

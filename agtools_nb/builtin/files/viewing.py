@@ -16,6 +16,7 @@ from agtools_nb.define import Tool
 from agtools_nb.errors import ToolError
 from agtools_nb.media import Media, size_text
 from agtools_nb.media.sniff import mime_type_of
+from agtools_nb.run.judged import judged_path
 
 MAX_SHOWN = 60_000
 """Characters of text that one call shows."""
@@ -47,6 +48,7 @@ def view_file_tool(workspace: Workspace | str | os.PathLike[str] = ".") -> Tool:
         UsageError: There is no such folder.
     """
     space = workspace_of(workspace)
+    path_of = path_in(space)
 
     def view_file(
         path: Annotated[str, Field(description="A file, relative to the workspace.")],
@@ -59,7 +61,7 @@ def view_file_tool(workspace: Workspace | str | os.PathLike[str] = ".") -> Tool:
 
         A file can be of any size; of a large one, lines far behind take a moment.
         """
-        with space.open(path) as (shown, file, status):
+        with space.open(path, judged=judged_path(path_of)) as (shown, file, status):
             data = file.read(MAX_FILE + 1)
             if len(data) > MAX_FILE:
                 file.seek(0)
@@ -82,7 +84,7 @@ def view_file_tool(workspace: Workspace | str | os.PathLike[str] = ".") -> Tool:
         view_file,
         name=BuiltinTools.VIEW_FILE.value,
         read_only=True,
-        path_of=path_in(space),
+        path_of=path_of,
         display="View {path}",
     )
 

@@ -75,8 +75,12 @@ class Folder:
         return self._fd
 
     def twin(self) -> Self:
-        """The same folder once more, to be closed by itself."""
-        return type(self)(os.dup(self._fd))
+        """The same folder once more, to be closed by itself.
+
+        Opened anew: descriptors made by ``dup`` share the place up to which names were read, and
+        of two who list the folder at the same time each would get a part.
+        """
+        return type(self)(os.open(".", _FOLDER, dir_fd=self._fd))
 
     def lstat(self, name: str) -> os.stat_result:
         """What a name is; a link is a link."""

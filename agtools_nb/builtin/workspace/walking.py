@@ -14,7 +14,7 @@ from typing import Protocol
 from agtools_nb.builtin.workspace.folders import Folder
 from agtools_nb.builtin.workspace.names import MAX_DEPTH
 
-MAX_NAMES = 50_000
+MAX_NAMES = 100_000
 """Names of one folder that are looked at."""
 
 
@@ -74,6 +74,7 @@ class Walk:
     Attributes:
         unread: Folders that could not be read.
         too_deep: Folders that were not looked into, because paths have so many names only.
+        crowded: Folders that have more than 100,000 names, and of which no more were looked at.
         left_out: Names that the rules left out.
         ended_early: Why it ended before everything was seen; ``""`` if it did not.
     """
@@ -85,6 +86,7 @@ class Walk:
         self._left = self._most = most
         self.unread = 0
         self.too_deep = 0
+        self.crowded = 0
         self.left_out = 0
         self.ended_early = ""
 
@@ -140,8 +142,7 @@ class Walk:
         except OSError:
             self.unread += 1
             return []
-        if len(names) > MAX_NAMES:
-            self.ended_early = f"in a folder of more than {MAX_NAMES:,} names"
+        self.crowded += len(names) > MAX_NAMES
         return sorted(names[:MAX_NAMES])
 
     def _found(self, folder: Folder, parts: tuple[str, ...]) -> Found | None:

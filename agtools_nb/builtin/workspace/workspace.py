@@ -102,63 +102,88 @@ class Workspace:
         with self.at(os.fspath(path), new=True) as place:
             return self.root.joinpath(*place.parts)
 
-    def at(self, path: str, *, new: bool = False) -> Place:
+    def at(self, path: str, *, new: bool = False, judged: str | None = None) -> Place:
         """Go to a place; use it with ``with``, which closes it.
 
         Args:
             path: As a model wrote it.
             new: Whether there may be nothing there yet. Default: it must be there.
+            judged: The absolute path, without links, to which it led when somebody allowed
+                its use. Default ``None``: nobody was asked.
 
         Raises:
-            ToolError: It is outside, not there, or cannot be looked at.
+            ToolError: It is outside, not there, leads elsewhere than when it was judged, or
+                cannot be looked at.
         """
-        return descend(self._entrance(), path, self._roots, new=new)
+        place = descend(self._entrance(), path, self._roots, new=new)
+        # The place is held open by now, and no link is followed from there.
+        if judged is not None and str(self.root.joinpath(*place.parts)) != judged:
+            place.folder.close()
+            raise swapped(path)
+        return place
 
-    def read(self, path: str, most: int) -> Contents:
+    def read(self, path: str, most: int, *, judged: str | None = None) -> Contents:
         """Read a whole file.
 
         Args:
             path: As a model wrote it.
             most: Bytes that it may have.
+            judged: As for :meth:`at`.
 
         Raises:
             ToolError: It is outside, not there, no regular file, or larger.
         """
-        with self.at(path) as place:
+        with self.at(path, judged=judged) as place:
             if place.is_folder:
                 raise is_a_folder(path)
             data, status = read_file(place.folder, place.name, path, most)
             return Contents(place.shown, data, status)
 
     @contextmanager
-    def open(self, path: str) -> Iterator[tuple[str, BufferedReader, os.stat_result]]:
+    def open(
+        self, path: str, *, judged: str | None = None
+    ) -> Iterator[tuple[str, BufferedReader, os.stat_result]]:
         """Open a file to read it; its path without links, the file, and what it is.
+
+        ``judged`` is as for :meth:`at`.
 
         Raises:
             ToolError: It is outside, not there, or no regular file.
         """
-        with self.at(path) as place:
+        with self.at(path, judged=judged) as place:
             if place.is_folder:
                 raise is_a_folder(path)
             with opened_file(place.folder, place.name, path) as (file, status):
                 yield place.shown, file, status
 
-    def entries(self, path: str) -> tuple[str, list[Entry]]:
-        """The path of a folder and what is in it, sorted, folders first; at most 50,000 names.
+    def entries(self, path: str, *, judged: str | None = None) -> tuple[str, list[Entry], bool]:
+        """The path of a folder and what is in it, sorted, folders first.
+
+        The last is whether there is more: at most 100,000 names, any of them, are looked at.
+        ``judged`` is as for :meth:`at`.
 
         Raises:
             ToolError: It is outside, not there, or no folder.
         """
-        with self.at(path) as place, telling(path):
+        with self.at(path, judged=judged) as place, telling(path):
             if not place.is_folder:
                 raise fault_of(
                     "not_a_folder", f"{quoted(path)} is no folder.", "view_file reads a file."
                 )
-            names = sorted(islice(place.folder.names(), MAX_NAMES))
-            entries = [entry for name in names if (entry := _entry(place.folder, name))]
-            return place.shown, sorted(entries, key=lambda entry: entry.kind != "folder")
+            names = list(islice(place.folder.names(), MAX_NAMES + 1))
+            looked_at = sorted(names[:MAX_NAMES])
+            entries = [entry for name in looked_at if (entry := _entry(place.folder, name))]
+            entries.sort(key=lambda entry: entry.kind != "folder")
+            return place.shown, entries, len(names) > MAX_NAMES
 
-    def write(self, path: str, data: bytes, *, over: Contents | bool = False) -> str:
+    def write(
+        self,
+        path: str,
+        data: bytes,
+        *,
+        over: Contents | bool = False,
+        judged: str | None = None,
+    ) -> str:
         """Write a whole file, atomically. Folders that are missing are made.
 
         What became of a file since it was read is looked at right before it is replaced, and
@@ -171,6 +196,7 @@ class Workspace:
             data: The new content.
             over: Whether to write over a file that is there; or what was read of it, if it
                 must be unchanged since. Default: there must be none.
+            judged: As for :meth:`at`.
 
         Returns:
             Its path, relative to the workspace.
@@ -178,7 +204,7 @@ class Workspace:
         Raises:
             ToolError: It is outside, or there already, or cannot be written.
         """
-        with self.at(path, new=True) as place, telling(path):
+        with self.at(path, new=True, judged=judged) as place, telling(path):
             if place.is_folder:
                 raise is_a_folder(path)
             check_writable(path, place)
