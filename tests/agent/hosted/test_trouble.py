@@ -7,6 +7,7 @@ import json
 import time
 from typing import Any
 
+import httpx2
 import pytest
 from agent.hosted import shapes
 from agent.hosted.cases import (
@@ -29,6 +30,8 @@ from agent.hosted.server import DROP, Answer, serving
 
 from agtools_nb.agent import TextPiece
 from agtools_nb.agent.models.hosted import HostedModel
+from agtools_nb.agent.models.hosted.record import Record
+from agtools_nb.agent.models.hosted.words import failure_words
 from agtools_nb.errors import ModelError
 
 each = pytest.mark.parametrize("case", CASES, ids=str)
@@ -338,11 +341,58 @@ async def test_a_server_that_is_not_there(case: Case) -> None:
     assert caught.value.__context__ is None
 
 
-async def test_a_server_that_says_nothing() -> None:
-    never = asyncio.Event()
-    async with serving(Answer([never])) as server:
-        reply = await talk(OPENAI.model(server, timeout=0.2)).chat("Hi")
+@each
+async def test_a_server_that_falls_silent(case: Case) -> None:
+    events = list(case.answer("One. ", "Two.").events)
+    at = next(n for n, event in enumerate(events) if "One. " in json.dumps(event))
+    silent = [[asyncio.Event()], [*events[: at + 1], asyncio.Event()]]
+    async with serving(*(Answer(one) for one in silent), case.answer("Here.")) as server:
+        session = talk(case.model(server, timeout=0.3))
+        for text in ("", "One. "):
+            reply = await session.chat("Count.")
+            assert reply.reason == "model_error"
+            assert "the answer broke off: nothing came for 0.3 s (timeout=)" in reply.detail
+            assert "cancel" not in reply.detail.lower()
+            assert answers(session)[-1].text == text
+        assert (await session.chat("Still there?")).text == "Here."
+
+
+@each
+async def test_a_server_that_never_answers(case: Case) -> None:
+    free = asyncio.Event()
+
+    async def mute(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await free.wait()
+        writer.close()
+
+    listening = await asyncio.start_server(mute, "127.0.0.1", 0)
+    async with serving() as server:
+        server.url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
+        reply = await talk(case.model(server, timeout=0.3)).chat("Hi")
+    free.set()
+    listening.close()
+    await asyncio.sleep(0.02)
     assert reply.reason == "model_error"
+    assert "did not answer: nothing came for 0.3 s (timeout=)" in reply.detail
+    assert "cancel" not in reply.detail.lower()
+
+
+def test_a_server_that_takes_no_connection_is_told_from_one_that_is_silent() -> None:
+    error = ModelError("Request timed out.")
+    error.__cause__ = httpx2.ConnectTimeout("")
+    record = Record("openai", lambda _: None)
+    record.sent("POST", "http://10.0.0.1/v1", b"{}")
+    said = failure_words(error, record, "10.0.0.1", "", 300.0)
+    assert said.startswith("10.0.0.1 was not reached within 15 s. Is the address right")
+
+
+def test_how_a_library_stops_its_own_waiting_is_not_said() -> None:
+    error = ValueError("the tunnel fell down")
+    error.__context__ = asyncio.CancelledError("Cancelled via cancel scope 7f94f8678d60")
+    record = Record("openai", lambda _: None)
+    record.sent("POST", "http://10.0.0.1/v1", b"{}")
+    said = failure_words(error, record, "10.0.0.1", "", 300.0)
+    assert said == "10.0.0.1 was not reached: the tunnel fell down"
 
 
 async def test_redirects_are_not_followed() -> None:

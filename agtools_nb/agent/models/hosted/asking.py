@@ -69,7 +69,8 @@ class Asking:
                 async for part in parts:
                     yield part
         except Exception as error:
-            failure = failure_words(error, record, self.where, self.variables)
+            seconds = self.line.wire.seconds
+            failure = failure_words(error, record, self.where, self.variables, seconds)
         finally:
             await self.line.wire.end()
         for note in record.notes:

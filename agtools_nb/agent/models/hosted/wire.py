@@ -79,6 +79,11 @@ class Wire(httpx2.AsyncBaseTransport):
         self.record: Record | None = None
         self._streams: list[_Following] = []
 
+    @property
+    def seconds(self) -> float:
+        """Longest silence, in seconds."""
+        return self._access.seconds
+
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request, again if it was refused for now, until there is an answer to give."""
         record = self.record

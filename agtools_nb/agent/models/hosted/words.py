@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
+
+import httpx2
 
 from agtools_nb.agent.models.hosted.record import Record
 from agtools_nb.agent.models.hosted.retry import status_words
+from agtools_nb.agent.models.hosted.wire import CONNECT_SECONDS
 from agtools_nb.jsonable import clean_text, shorten
 
 _LONGEST = 1_000
+_MOST_CAUSES = 10
 
 
-def failure_words(error: Exception, record: Record, where: str, variables: str) -> str:
+def failure_words(
+    error: Exception, record: Record, where: str, variables: str, timeout: float
+) -> str:
     """What an exception of the request means.
 
     Args:
@@ -19,11 +26,12 @@ def failure_words(error: Exception, record: Record, where: str, variables: str) 
         record: What went over the wire.
         where: The server, for people: a provider's name, or an address.
         variables: Environment variables that hold the key; ``""``: none.
+        timeout: Longest silence, in seconds.
     """
     if record.request is None:
         return f"the request to {where} could not be made: {_said(error)}"
     if record.status is None:
-        return _not_reached(error, where)
+        return _no_answer(error, where, timeout)
     if record.status >= 300:
         told = _told(record.body)
         text = f"{where} answered {status_words(record.status)}{_after(told)}"
@@ -35,7 +43,8 @@ def failure_words(error: Exception, record: Record, where: str, variables: str) 
             f"{where} answered with {shorten(clean_text(record.content_type), 80)}, not with a "
             "stream of events; is the address right?"
         )
-    return f"{where}: the answer broke off: {_said(error)}"
+    silence = _silence(timeout) if _timed_out(error) else ""
+    return f"{where}: the answer broke off: {silence or _said(error)}"
 
 
 def stop_words(where: str, reason: str, detail: str) -> str:
@@ -54,19 +63,49 @@ def incomplete_words(where: str) -> str:
     return f"{where}: the answer broke off: the connection ended before the answer did"
 
 
-def _not_reached(error: Exception, where: str) -> str:
+def _no_answer(error: Exception, where: str, timeout: float) -> str:
+    late = _timed_out(error)
+    if isinstance(late, httpx2.ConnectTimeout):
+        seconds = min(CONNECT_SECONDS, timeout)
+        return (
+            f"{where} was not reached within {seconds:g} s. Is the address right, and is the "
+            "server running?"
+        )
+    if late is not None:
+        return (
+            f"{where} did not answer: {_silence(timeout)}. A server that loads a model first may "
+            "need longer"
+        )
     return f"{where} was not reached: {_said(error)}"
+
+
+def _silence(timeout: float) -> str:
+    return f"nothing came for {timeout:g} s (timeout=)"
+
+
+def _timed_out(error: BaseException) -> httpx2.TimeoutException | None:
+    """The wait that came to its end, if that is the cause: the SDKs have words of their own."""
+    return next((one for one in _causes(error) if isinstance(one, httpx2.TimeoutException)), None)
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """The exception, what it comes from, and so on."""
+    inner: BaseException | None = error
+    for _ in range(_MOST_CAUSES):
+        if inner is None:
+            return
+        yield inner
+        inner = inner.__cause__ or inner.__context__
 
 
 def _said(error: BaseException) -> str:
     """The words of the innermost cause that has any: the outer ones say ``Connection error``."""
-    said, seen = "", 0
-    inner: BaseException | None = error
-    while inner is not None and seen < 10:
-        text = str(getattr(inner, "message", None) or inner).strip()
-        said = text or said
+    said, last = "", error
+    for inner in _causes(error):
+        if not isinstance(inner, Exception):
+            break  # how a library stops its own waiting says nothing to people
+        said = str(getattr(inner, "message", None) or inner).strip() or said
         last = inner
-        inner, seen = inner.__cause__ or inner.__context__, seen + 1
     if not said or len(said) < 3:
         said = type(last).__name__
     return clean_text(shorten(said, _LONGEST))
