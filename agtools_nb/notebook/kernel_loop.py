@@ -6,6 +6,7 @@ import asyncio
 import signal
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
@@ -104,7 +105,19 @@ class KernelLoop:
         if loop is None or loop.is_closed() or loop.is_running():
             coro.close()
             return
-        loop.run_until_complete(asyncio.wait({loop.create_task(coro)}, timeout=seconds))
+        task = loop.create_task(coro)
+
+        def stop(_: asyncio.Task[None]) -> None:
+            loop.stop()
+
+        task.add_done_callback(stop)
+        deadline = time.monotonic() + seconds
+        # Again and again: an order to stop that the kernel gave may only be heard here.
+        while not task.done() and (left := deadline - time.monotonic()) > 0:
+            alarm = loop.call_later(left, loop.stop)
+            loop.run_forever()
+            alarm.cancel()
+        task.remove_done_callback(stop)
 
     def _take(self) -> asyncio.AbstractEventLoop | None:
         """The loop taken before, unless it has ended; else the one that runs in this thread."""

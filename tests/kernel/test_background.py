@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
+from agtools_nb.notebook.kernel_loop import KernelLoop
 from kernel.driver import Kernel
 
 SETUP = """
@@ -80,3 +82,35 @@ def test_the_end_of_the_kernel_closes_subscriptions(tmp_path: Path) -> None:
         kernel.manager.shutdown_kernel(now=False)
         kernel.manager.cleanup_resources()
         assert path.read_text() == "closed\n" * 2
+
+
+def test_an_order_to_stop_that_is_heard_late_cuts_nothing_off() -> None:
+    """ipykernel gives two; under load the second one came when the loop had stopped already."""
+    loop = asyncio.new_event_loop()
+    done: list[str] = []
+
+    async def take() -> KernelLoop:
+        return KernelLoop()
+
+    async def last_words() -> None:
+        await asyncio.sleep(0.01)
+        done.append("said")
+
+    taken = loop.run_until_complete(take())
+    loop.call_soon(loop.stop)
+    taken.finish(last_words(), 10)
+    assert done == ["said"]
+    stays = asyncio.Event()
+
+    async def for_ever() -> None:
+        try:
+            await stays.wait()
+        finally:
+            done.append("left")
+
+    taken.finish(for_ever(), 0.05)
+    assert done == ["said"], "it is left where it is after its time"
+    for task in asyncio.all_tasks(loop):
+        task.cancel()
+        loop.run_until_complete(asyncio.wait({task}))
+    loop.close()
