@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 from agtools_nb import Progress, SimpleToolContext, ToolError, ToolResult, UsageError, Workspace
 from agtools_nb.builtin.command import run_command_tool
-from agtools_nb.builtin.command.environment import without_secrets
 from agtools_nb.builtin.command.output import KeptOutput, readable
 from agtools_nb.builtin.command.words import words_of
 
@@ -196,98 +195,6 @@ def test_output_is_shown_while_it_comes(tmp_path: Path) -> None:
         assert item.result["stdout"] == seen["stdout"]
 
     asyncio.run(main())
-
-
-# -- the environment ---------------------------------------------------------------------------
-
-SECRETS = [
-    "OPENAI_API_KEY",
-    "AWS_SECRET_ACCESS_KEY",
-    "AWS_ACCESS_KEY_ID",
-    "AWS_SESSION_TOKEN",
-    "GITHUB_TOKEN",
-    "HF_TOKEN",
-    "PGPASSWORD",
-    "MYSQL_PWD",
-    "DB_PASS",
-    "DATABASE_URL",
-    "SENTRY_DSN",
-    "STRIPE_SK",
-    "MONGO_URI",
-    "GOOGLE_APPLICATION_CREDENTIALS",
-    "SSH_AUTH_SOCK",
-    "NPM_AUTH",
-    "JUPYTER_TOKEN",
-    "KEY",
-    "secretKey",
-    "dbPassword",
-    "SLACK_WEBHOOK_URL",
-    "AZURE_STORAGE_CONNECTION_STRING",
-    "CI_JOB_JWT",
-    "KUBECONFIG",
-    "SLACK_WEBHOOK",
-    "BEARER",
-    "TWINE_USERNAME",
-    "HTTP_AUTHORIZATION",
-    "PGPASSFILE",
-]
-PLAIN = [
-    "PATH",
-    "HOME",
-    "LANG",
-    "PWD",
-    "OLDPWD",
-    "KEYBOARD",
-    "TOKENIZERS_PARALLELISM",
-    "VIRTUAL_ENV",
-    "PYTHONPATH",
-    "TERM",
-    "SHELL",
-    "USER",
-    "XDG_SESSION_TYPE",
-    "LC_ALL",
-    "TMPDIR",
-    "HTTP_PROXY",
-    "MPLBACKEND",
-    "CONDA_PREFIX",
-    "COMPASS_HOME",
-    "AUTHOR",
-    "MONKEY",
-    "PATHEXT",
-    "SYSTEMROOT",
-    "SSL_CERT_FILE",
-    "GIT_AUTHOR_NAME",
-    "DISPLAY",
-    "USERNAME",
-    "LOGNAME",
-    "OPTIONS",
-]
-
-
-def test_what_looks_like_a_secret_is_left_out_of_the_environment() -> None:
-    given = dict.fromkeys([*SECRETS, *PLAIN], "x")
-    assert sorted(without_secrets(given)) == sorted(PLAIN)
-    urls = {"HTTP_PROXY": "http://me:word@proxy:1", "INDEX": "https://t0ken@host/", "A": "a@b"}
-    assert without_secrets(urls) == {"A": "a@b"}
-    values = {
-        "A": "Bearer x1",
-        "B": "ghp_" + "a" * 36,
-        "C": "AKIA" + "A" * 16,
-        "D": "sk-" + "a" * 40,
-    }
-    plain = {"E": "sk-learn", "F": "bearer of news", "G": "-----", "H": "hf_home"}
-    assert without_secrets({**values, **plain}) == plain
-    assert without_secrets(given, {"API_KEY": "y"})["API_KEY"] == "y"
-
-
-def test_programs_get_the_environment_without_secrets(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setenv("MY_API_TOKEN", "word")
-    monkeypatch.setenv("MY_SETTING", "kept")
-    arguments = {"command": [PYTHON, "-c", "import os; print(dict(os.environ))"]}
-    text = ran(tmp_path, arguments, environment={"GIVEN_KEY": "meant"}).result["stdout"]
-    assert "MY_API_TOKEN" not in text
-    for part in ("'MY_SETTING': 'kept'", "'GIVEN_KEY': 'meant'", "'NO_COLOR': '1'"):
-        assert part in text
 
 
 # -- how it ends -------------------------------------------------------------------------------

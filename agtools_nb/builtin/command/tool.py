@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import codecs
-import difflib
 import os
 import shutil
 import signal
@@ -17,6 +16,7 @@ from pydantic import Field
 
 from agtools_nb.access.names import BuiltinTools
 from agtools_nb.builtin.command.environment import without_secrets
+from agtools_nb.builtin.command.missing import named, no_such_program, not_found
 from agtools_nb.builtin.command.output import KeptOutput
 from agtools_nb.builtin.command.running import STOPPED_SECONDS, RunningProgram, start
 from agtools_nb.builtin.command.words import shown, words_of
@@ -24,7 +24,7 @@ from agtools_nb.builtin.workspace import Workspace, fault_of
 from agtools_nb.context import ToolContext
 from agtools_nb.define import Tool
 from agtools_nb.errors import ToolError, UsageError
-from agtools_nb.jsonable import brief_repr, clean_text, shorten
+from agtools_nb.jsonable import brief_repr, clean_text
 
 LAST_WORDS_SECONDS = 0.5
 """How long a program's output may come in after its end, while something else holds the pipe."""
@@ -95,7 +95,7 @@ def run_command_tool(
         words = words_of(command, reads_text)
         folder = _folder_in(space, cwd)
         given = without_secrets(extra={**variables, "PWD": str(folder)})
-        program = await _started(words, folder, given)
+        program = await _started(words, space, folder, given)
         return await _Run(program, context, max_output).outcome(timeout)
 
     tool = Tool.from_function(
@@ -182,44 +182,24 @@ class _Run:
         return {**told, "note": " ".join(notes)} if notes else told
 
 
-async def _started(words: list[str], folder: Path, given: Mapping[str, str]) -> RunningProgram:
+async def _started(
+    words: list[str], workspace: Workspace, folder: Path, given: Mapping[str, str]
+) -> RunningProgram:
     program = words[0]
-    if os.sep not in program and shutil.which(program, path=given.get("PATH")) is None:
-        raise _no_such_program(program)
+    path: str | None = program
+    if os.sep not in program:
+        path = shutil.which(program, path=given.get("PATH"))
+    if path is None:
+        raise no_such_program(program)
     try:
         return await start(words, folder, given)
     except FileNotFoundError as error:
-        raise _no_such_program(program) from error
+        raise not_found(program, workspace, folder / path) from error
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise ToolError(
-            "cannot_start", f"{_name(program)} did not start: {why}.", category="command"
+            "cannot_start", f"{named(program)} did not start: {why}.", category="command"
         ) from error
-
-
-def _no_such_program(program: str) -> ToolError:
-    hint = "Is it spelled as it is installed?"
-    if "=" in program:
-        hint = "To set a variable, run: env NAME=value program."
-    elif " " in program:
-        hint = "In a list, each argument is an item of its own: ['ls', '-l']."
-    elif program in ("cd", "export", "source", "alias", "ulimit", "set", "umask"):
-        hint = "That is a word of the shell, and no program; use cwd for the folder."
-    elif close := difflib.get_close_matches(program, filter(shutil.which, _USUAL), n=1):
-        hint = f"Did you mean {close[0]!r}?"
-    return ToolError(
-        "no_such_program",
-        f"There is no program {_name(program)} here.",
-        category="command",
-        hint=hint,
-    )
-
-
-_USUAL = (
-    "bash", "cat", "cp", "curl", "diff", "find", "git", "grep", "head", "ls", "make", "mkdir",
-    "mv", "node", "npm", "pip", "pytest", "python", "python3", "rg", "ruff", "sed", "sort", "tail",
-    "tar", "uv", "wc", "which",
-)  # fmt: skip
 
 
 def _folder_in(workspace: Workspace, path: str) -> Path:
@@ -231,7 +211,7 @@ def _folder_in(workspace: Workspace, path: str) -> Path:
     with workspace.at(path) as place:
         if not place.is_folder:
             raise fault_of(
-                "not_a_folder", f"cwd={_name(path)} is no folder.", "Give one, such as '.'."
+                "not_a_folder", f"cwd={named(path)} is no folder.", "Give one, such as '.'."
             )
         return workspace.root.joinpath(*place.parts)
 
@@ -268,10 +248,6 @@ def _signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
-
-
-def _name(text: str) -> str:
-    return repr(clean_text(shorten(text, 100)))
 
 
 def _check_bounds(seconds: float, most_seconds: float, max_output: int) -> None:
