@@ -337,3 +337,39 @@ def test_other_names_of_an_edited_file_are_told(root: Path) -> None:
     (root / "c.py").hardlink_to(root / "a.py")
     found = done(runner, "create_file", path="c.py", content="", overwrite=True)
     assert "hard links" in found["note"]
+
+
+MIXED = "café one\nnaïve two\n".encode() + b"bad \xff byte\n"
+
+
+def test_a_stray_byte_does_not_make_a_file_latin_1(root: Path) -> None:
+    (root / "mixed.txt").write_bytes(MIXED)
+    runner = runner_of(root)
+    edited = done(runner, "edit_file", path="mixed.txt", old_text="café one", new_text="thé → un")
+    assert r"\xff" in edited["note"]
+    done(runner, "edit_file", path="mixed.txt", old_text="bad ", new_text="très bad ")
+    assert (root / "mixed.txt").read_bytes() == (
+        "thé → un\nnaïve two\ntrès bad ".encode() + b"\xff byte\n"
+    )
+    found = done(runner, "search_directory", pattern="naïve|byte", path="mixed.txt")
+    assert found["matches"][0]["lines"] == ["2: naïve two", r"3: très bad \xff byte"]
+    assert "UTF-8" in found["note"]
+    shown = done(runner, "view_file", path="mixed.txt")
+    assert r"très bad \xff byte" in shown["text"]
+    assert r"shown as \xff" in shown["note"]
+    told = call(runner, "edit_file", path="mixed.txt", old_text=r"\xff byte", new_text="x").error
+    assert r"shown as \xff" in str(told)
+
+
+def test_what_has_one_byte_a_character_stays_latin_1(root: Path) -> None:
+    (root / "old.txt").write_bytes("déjà vu, cœur né".replace("œ", "oe").encode("latin-1"))
+    edited = done(runner_of(root), "edit_file", path="old.txt", old_text="vu", new_text="là")
+    assert "Latin-1" in edited["note"]
+    assert (root / "old.txt").read_bytes() == "déjà là, coeur né".encode("latin-1")
+
+
+def test_an_empty_file_is_said_to_be_empty(root: Path) -> None:
+    (root / "empty.txt").write_text("")
+    told = call(runner_of(root), "edit_file", path="empty.txt", old_text="a", new_text="b").error
+    assert "empty" in str(told)
+    assert "overwrite=true" in str(told)

@@ -88,7 +88,7 @@ def edit_file_tool(workspace: Workspace | str | os.PathLike[str] = ".") -> Tool:
             )
         shown = space.write(path, data, over=contents, judged=judged_path(path_of))
         done = {"path": shown, "replaced": len(spans), "text": _after(data, text, spans, new)}
-        return with_notes(done, space.parted(path, contents.status))
+        return with_notes(done, text.notes() + space.parted(path, contents.status))
 
     tool = Tool(
         edit_file,
@@ -150,7 +150,11 @@ def _not_there(path: str, text: Text, old: str) -> ToolError:
     if at is None:
         at = most_alike(lines, old)
         why = "this is like it"
-    message = f"old_text does not stand in {path!r}; nothing was changed."
+    message = " ".join(
+        [f"old_text does not stand in {path!r}; nothing was changed.", *text.notes()]
+    )
+    if not text.text:
+        return fault_of("no_match", message, "The file is empty: create_file with overwrite=true.")
     if _NUMBERS.sub("", old) in text.text:
         return fault_of("no_match", message, "Without the numbers before its lines it does.")
     if at is None:

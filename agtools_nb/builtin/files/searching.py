@@ -146,6 +146,7 @@ class _Search:
         self._room = MAX_TEXT
         self._skipped = _Skipped()
         self._searched = 0
+        self._odd = 0
         self._unreachable = Unreachable()
         self.matches: list[dict[str, Any]] = []
         self.is_full = False
@@ -172,6 +173,11 @@ class _Search:
             notes.append(
                 f"Long lines of which only the beginning was searched: {self._found.cut:,}."
             )
+        if self._odd:
+            notes.append(
+                rf"Files that are not all UTF-8: {self._odd:,}; such bytes are \xff and the like "
+                "here, or Latin-1 where most of them are none."
+            )
         notes += self._unreachable.notes() + not_seen(walk)
         if not self.matches:
             notes.append(f"Text files searched: {self._searched:,}.")
@@ -191,6 +197,7 @@ class _Search:
             self._skipped.binary += 1
             return None
         self._searched += 1
+        self._odd += bool(text.notes())
         return text.lines
 
     def _shown(self, lines: list[str], walk: Walk) -> list[str]:

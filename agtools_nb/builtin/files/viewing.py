@@ -189,8 +189,7 @@ def _range(path: str, text: Text, start: int, end: int | None) -> dict[str, Any]
         notes.append(f"Cut after line {reached}; go on with start_line={reached + 1}.")
     if has_cut:
         notes.append(f"Lines of more than {MAX_LINE:,} characters are cut, as they say.")
-    if text.encoding == "latin-1":
-        notes.append("The file is no UTF-8; it was read as Latin-1.")
+    notes += text.notes()
     if not total:
         notes.append("The file is empty.")
     result = {"path": path, "lines": f"{start}-{reached} of {total}", "text": "\n".join(shown)}
