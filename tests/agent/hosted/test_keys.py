@@ -233,6 +233,26 @@ def test_a_key_in_the_wrong_place_is_refused_without_being_shown() -> None:
         assert SECRET not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "key", ["gsk_abcdef123456", "hf_AbCdEf", "xai_1", "sk_live_1", "r8_x", "Token", "ключ"]
+)
+@pytest.mark.parametrize("name", ["qwen3", "openai:gpt-test"])
+def test_a_key_that_could_be_a_name_is_not_shown_either(name: str, key: str) -> None:
+    with pytest.raises(UsageError, match="never the key") as caught:
+        HostedModel(name, base_url="http://localhost:1/v1", key_variable=key)
+    assert key not in everything_of([str(caught.value), caught.value.__context__])
+
+
+async def test_a_variable_in_small_letters_counts_if_it_is_set(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("my_key", "abc-123-abc-123")
+    async with serving(chat("Hi.")) as server:
+        reply = await talk(OPENAI.model(server, key_variable="my_key")).chat("Hi")
+        assert server.asked[0].headers["authorization"] == "Bearer abc-123-abc-123"
+    assert reply.text == "Hi."
+
+
 @given(st.data())
 def test_a_key_is_hidden_however_the_bytes_come(data: st.DataObject) -> None:
     key = data.draw(st.text("ab-", min_size=8, max_size=12))

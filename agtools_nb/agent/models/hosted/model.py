@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import os
+import re
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Any
@@ -29,6 +31,7 @@ _NOT_SETTINGS = {
     "extra_body": "it would replace what the conversation says",
 }
 _MOST_LINES = 4
+_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]*")
 
 
 class HostedModel:
@@ -53,8 +56,8 @@ class HostedModel:
     Args:
         name: ``"provider:model"``; with ``base_url`` also the model's name alone.
         base_url: Address of the server, up to what comes before ``/chat/completions``.
-        key_variable: Environment variable that holds the key. Default: the provider's own;
-            with ``base_url``: none.
+        key_variable: Name of the environment variable that holds the key. Default: the
+            provider's own; with ``base_url``: none.
         temperature: How freely it chooses its words. Default: the provider's.
         max_tokens: Most tokens of one answer. Default: the provider's.
         settings: More of pydantic-ai's model settings, such as ``{"top_p": 0.9}`` or
@@ -167,13 +170,16 @@ class HostedModel:
 def _variables(own: tuple[str, ...], base_url: str | None, key_variable: Any) -> tuple[str, ...]:
     if key_variable is None:
         return own if base_url is None else ()
-    if not isinstance(key_variable, str) or not key_variable.isidentifier():
-        # It may be the key itself: it is not shown.
-        raise UsageError(
-            "key_variable= is the name of an environment variable, such as 'MY_SERVER_KEY', never "
-            "the key"
-        )
-    return (key_variable,)
+    is_name = isinstance(key_variable, str) and key_variable.isidentifier()
+    # Many keys are identifiers, too: one that is not written as names of variables are has to be
+    # set. What is given may be the key itself, and is not shown.
+    if is_name and (_VARIABLE.fullmatch(key_variable) or key_variable in os.environ):
+        return (key_variable,)
+    raise UsageError(
+        "key_variable= is the name of an environment variable, such as 'MY_SERVER_KEY', never the "
+        "key. What was given is not shown, for it may be one; a name in small letters counts "
+        "only if that variable is set"
+    )
 
 
 def _settings(given: Any, temperature: float | None, max_tokens: int | None) -> dict[str, Any]:
