@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from agtools_nb.access import BuiltinTools, CapabilitiesConfig
+from agtools_nb.agent.budget import Budget
 from agtools_nb.agent.model import Model
+from agtools_nb.agent.models.choosing import as_model
 from agtools_nb.define import Tool
 from agtools_nb.define.tool import caller_scope
 from agtools_nb.errors import UsageError
@@ -33,12 +35,14 @@ class Subagent:
         capabilities: Which of the built-in tools and of ``tools`` it has. Default: the built-in
             tools that only read, and all of ``tools``.
         tools: Tools and functions of its own.
-        model: Who answers. Default: the model of the agent that starts it.
+        model: Who answers: a model, or the name of a hosted one. Default: the model of the agent
+            that starts it.
         max_turns: Most answers of the model to one task. Default 20.
 
     Raises:
-        UsageError: The name is none, there is no description, a tool cannot be one, or
-            ``capabilities`` name a tool that it does not have.
+        UsageError: The name is none, there is no description, a tool cannot be one,
+            ``capabilities`` name a tool that it does not have, ``model`` is no model or its key
+            is not there, or ``max_turns`` is not at least 1.
     """
 
     name: str
@@ -56,7 +60,7 @@ class Subagent:
         system_instructions: str = "",
         capabilities: CapabilitiesConfig | None = None,
         tools: Iterable[Tool | Callable[..., Any]] = (),
-        model: Model | None = None,
+        model: Model | str | None = None,
         max_turns: int = 20,
     ) -> None:
         if not isinstance(name, str) or not _NAME.fullmatch(name):
@@ -68,6 +72,12 @@ class Subagent:
                 f"Subagent {name!r} has no description; a model chooses by it, so say what it is "
                 "good for"
             )
+        # What is wrong shows where it is written, and not in a call, to a model alone.
+        try:
+            model = None if model is None else as_model(model)
+            Budget(max_turns)
+        except UsageError as error:
+            raise UsageError(f"Subagent {name!r}: {error}") from error
         scope = caller_scope(2)
         made = tuple(one if isinstance(one, Tool) else Tool(one, scope=scope) for one in tools)
         kept = tuple(tool for tool in made if tool.name != BuiltinTools.START_SUBAGENT)
