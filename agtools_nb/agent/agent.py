@@ -14,6 +14,7 @@ from agtools_nb.access import (
     CapabilitiesConfig,
     Policies,
 )
+from agtools_nb.agent.given import as_store, listed
 from agtools_nb.agent.happenings import Happening, Reply
 from agtools_nb.agent.messages import Message
 from agtools_nb.agent.model import Model
@@ -29,6 +30,7 @@ from agtools_nb.define import Tool
 from agtools_nb.define.tool import caller_scope
 from agtools_nb.errors import UsageError
 from agtools_nb.events import Event, Trigger
+from agtools_nb.jsonable import brief_repr
 from agtools_nb.media import Media
 
 _LEFT_OUT = (BuiltinTools.START_SUBAGENT, BuiltinTools.FINISH)
@@ -79,7 +81,8 @@ class Agent:
         workspace: The folder of the built-in tools. Default: the working directory.
         builtin_options: What ``builtin_tools`` takes besides: ``search=``, ``image=``, ``shell=``.
         name: What people call it. Default ``"agent"``.
-        store: Where conversation, state and artifacts last. Default: in memory.
+        store: Where conversation, state and artifacts last: a :class:`Store` or its path, such
+            as ``"work.db"``. Default: in memory.
         approve: Who is asked where ``ask_user`` names nobody. In a notebook ``tk.approve`` of a
             toolkit asks by cards, which stand in the agent's ``Chat``.
         answer: Who answers what tools ask a person. In a notebook ``tk.answer``, the same way.
@@ -106,7 +109,7 @@ class Agent:
         self,
         tools: Iterable[Tool | Callable[..., Any]] = (),
         model: Model | str | None = None,
-        system_instructions: str = "",
+        system_instructions: str | None = "",
         policies: Policies | None = None,
         capabilities: CapabilitiesConfig | None = None,
         hooks: Any = None,
@@ -118,7 +121,7 @@ class Agent:
         workspace: str | os.PathLike[str] = ".",
         builtin_options: Mapping[str, Any] | None = None,
         name: str = "agent",
-        store: Store | None = None,
+        store: Store | str | os.PathLike[str] | None = None,
         approve: ApprovalHandler | None = None,
         answer: AnswerHandler | None = None,
         max_turns: int = 20,
@@ -127,9 +130,19 @@ class Agent:
         max_repairs: int = 3,
     ) -> None:
         self.name = name
-        self.subagents = checked_subagents(subagents)
-        self._triggers = tuple(triggers)
-        self._servers = tuple(mcp_servers)
+        self.subagents = checked_subagents(
+            listed("subagents", subagents, "Subagent(...)", "subagents=[Subagent(...)]")
+        )
+        self._triggers = listed("triggers", triggers, "triggers", "triggers=[every(60, 'Look')]")
+        self._servers = _checked_servers(mcp_servers)
+        self._is_started = False
+        if not (capabilities is None or isinstance(capabilities, CapabilitiesConfig)):
+            raise UsageError(
+                f"capabilities={brief_repr(capabilities)} must be a CapabilitiesConfig, such as "
+                "CapabilitiesConfig(enabled_tools=['view_file'])"
+            )
+        given = listed("tools", tools, "tools and functions", "Agent([my_tool], model)")
+        store = as_store(store)
         self._exit = AsyncExitStack()
         surroundings = Surroundings(
             workspace, builtin_options or {}, policies, hooks, approve, answer
@@ -137,7 +150,7 @@ class Agent:
         self._spawning = Spawning(self.subagents, surroundings, lambda: self.session)
         runner = surroundings.runner(background_of(store), capabilities)
         scope = caller_scope(2)
-        own = [one if isinstance(one, Tool) else Tool(one, scope=scope) for one in tools]
+        own = [one if isinstance(one, Tool) else Tool(one, scope=scope) for one in given]
         own_names = [tool.name for tool in own]
         for tool in (*own, *self._built_in(surroundings, capabilities, response_schema, own_names)):
             runner.register(tool)
@@ -212,11 +225,13 @@ class Agent:
         """The conversation, oldest first."""
         return self.session.messages
 
-    async def chat(self, text: str, media: Iterable[Media] = ()) -> Reply:
+    async def chat(self, text: str, media: Media | Iterable[Any] = ()) -> Reply:
         """Say something, and wait until the model is done with it. See :meth:`Session.chat`."""
         return await self.session.chat(text, media)
 
-    def stream(self, text: str, media: Iterable[Media] = ()) -> AsyncGenerator[Happening, None]:
+    def stream(
+        self, text: str, media: Media | Iterable[Any] = ()
+    ) -> AsyncGenerator[Happening, None]:
         """Say something, and follow what happens. See :meth:`Session.stream`."""
         return self.session.stream(text, media)
 
@@ -237,10 +252,16 @@ class Agent:
     async def start(self) -> None:
         """Connect to servers, check rules and tools, and begin to take messages and triggers.
 
+        Started already, it only goes on to take messages.
+
         Raises:
-            UsageError: Rules and tools do not fit.
+            UsageError: Rules and tools do not fit, or it has ended.
             ServerError: A server cannot be reached.
         """
+        if self._is_started:
+            self.session.start()
+            return
+        self._is_started = True
         try:
             for server in self._servers:
                 await server.connect()
@@ -285,3 +306,12 @@ def _given(model: Any) -> Any:
         "an Agent needs a model: model=ScriptedModel([...]) for a script, or the name of a hosted "
         "one, such as model='openai:...'"
     )
+
+
+def _checked_servers(given: Any) -> tuple[ToolServer, ...]:
+    example = "mcp_servers=[MCPServer(...)]"
+    found = listed("mcp_servers", given, "servers", example)
+    for one in found:
+        if not all(callable(getattr(one, do, None)) for do in ("connect", "tools", "close")):
+            raise UsageError(f"mcp_servers: {brief_repr(one)} is no server; write {example}")
+    return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -61,16 +62,33 @@ class Meter:
     Attributes:
         usage: Tokens so far.
         parent: Counts them, too: that of the conversation that started this one.
+        keep: Told of what there is after each request, to keep it. Default: nobody.
     """
 
     usage: Usage = NO_USAGE
     parent: Meter | None = None
+    keep: Callable[[Usage], None] | None = None
 
     def add(self, usage: Usage) -> None:
         """One more request."""
         self.usage += usage
+        if self.keep is not None:
+            self.keep(self.usage)
         if self.parent is not None:
             self.parent.add(usage)
+
+
+# The meter of the message that the running code is part of answering.
+_spending: ContextVar[Meter | None] = ContextVar("spending", default=None)
+
+
+def meter_within(meter: Meter) -> Meter:
+    """The meter of the message that is being answered here, if ``meter`` counts that one's tokens.
+
+    Where no such message is being answered, it is ``meter`` itself.
+    """
+    found = _spending.get()
+    return found if found is not None and found.parent is meter else meter
 
 
 @dataclass(slots=True)
@@ -81,23 +99,30 @@ class Spent:
         budget: The bounds.
         meter: Tokens of the whole conversation.
         turns: Answers of the model.
-        usage: Tokens of this message.
     """
 
     budget: Budget
     meter: Meter
     clock: Callable[[], float] = time.monotonic
     turns: int = 0
-    usage: Usage = NO_USAGE
     _began: float = field(init=False)
+    _message: Meter = field(init=False)
 
     def __post_init__(self) -> None:
         self._began = self.clock()
+        self._message = Meter(parent=self.meter)
+        # Subagents that the message's calls start are counted for it, and not for what is
+        # answered beside it.
+        _spending.set(self._message)
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens of this message, those of subagents included."""
+        return self._message.usage
 
     def add(self, usage: Usage) -> None:
         """One more request."""
-        self.usage += usage
-        self.meter.add(usage)
+        self._message.add(usage)
 
     @property
     def seconds(self) -> float:

@@ -99,7 +99,7 @@ def set_up(
         made = ToolRunner(context=ToolContext(session, store=store), background=background)
         return lambda: made
     if runner.context is not None and runner.background is not None:
-        return lambda: runner  # type: ignore[no-any-return]
+        return lambda: runner
     context = runner.context or ToolContext(session, store=store)
     return OwnRunner(lambda: runner, context, background)
 

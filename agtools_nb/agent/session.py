@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Iterable
 from types import TracebackType
@@ -12,21 +13,22 @@ from typing import Any, Self
 
 from agtools_nb.access import ToolRunner
 from agtools_nb.agent.answering import Answering, Ending
-from agtools_nb.agent.budget import Budget, Meter
-from agtools_nb.agent.happenings import Happening, Reply, ThreadStarted
+from agtools_nb.agent.budget import Budget, Meter, meter_within
+from agtools_nb.agent.given import as_store, instructions, said
+from agtools_nb.agent.happenings import Added, Happening, Reply, TextPiece, ThreadStarted
 from agtools_nb.agent.history import History, export, imported
-from agtools_nb.agent.messages import Message, ModelMessage, Usage, UserMessage
+from agtools_nb.agent.messages import Message, Usage, UserMessage
 from agtools_nb.agent.model import Model, ModelRequest
 from agtools_nb.agent.models.choosing import as_model
 from agtools_nb.agent.own_runner import background_for, forked, set_up
 from agtools_nb.agent.pump import Pump
+from agtools_nb.agent.record import Record
 from agtools_nb.agent.thread import Thread
 from agtools_nb.agent.turns import Turns
 from agtools_nb.calls import ToolResult
 from agtools_nb.context import Store
 from agtools_nb.errors import UsageError
 from agtools_nb.events import Background, Event
-from agtools_nb.jsonable import brief_repr, clean_text
 from agtools_nb.media import Media
 from agtools_nb.run.batch import HEARTBEAT_SECONDS
 
@@ -54,9 +56,10 @@ class Session:
         runner: Its tools, rules and hooks. Default: one without tools. Where it has no context
             or no background, the session works with a twin of it, :attr:`runner`, which has
             them of its own; tools that are registered on it later are seen there, too.
-        system_instructions: What the model is told before everything else.
-        store: Where the conversation lasts; opened again it goes on. Default: in memory.
-        messages: What it begins with: messages, or what :meth:`export` returned.
+        system_instructions: What the model is told before everything else. Default: nothing.
+        store: Where the conversation lasts, a :class:`Store` or its path; opened again it goes
+            on. Sessions of one store in one process have the same messages. Default: in memory.
+        messages: What it begins with: messages, or what :meth:`export` returned, also as text.
         max_turns: Most answers of the model to one message. Default 20.
         token_budget: Most tokens of the whole conversation. Default: no bound.
         time_budget: Longest time for one message, in seconds. Default: no bound.
@@ -73,7 +76,8 @@ class Session:
             :meth:`fork`.
 
     Raises:
-        UsageError: ``model`` is no model, a bound is out of range, or ``messages`` are none.
+        UsageError: ``model`` is no model, ``runner`` no :class:`ToolRunner`, a bound is out of
+            range, ``messages`` are none, or the store has others already.
         StoreError: The store cannot be read.
 
     Attributes:
@@ -87,9 +91,9 @@ class Session:
         model: Model | str,
         runner: ToolRunner | None = None,
         *,
-        system_instructions: str = "",
-        store: Store | None = None,
-        messages: Iterable[Message] | dict[str, Any] | str = (),
+        system_instructions: str | None = "",
+        store: Store | str | os.PathLike[str] | None = None,
+        messages: Iterable[Message | dict[str, Any]] | dict[str, Any] | str | bytes = (),
         max_turns: int = 20,
         token_budget: int | None = None,
         time_budget: float | None = None,
@@ -104,24 +108,29 @@ class Session:
         self._is_guest = is_guest
         self._heir: Session | None = None
         self.model = as_model(model)
-        self.system_instructions = system_instructions
+        self.system_instructions = instructions(system_instructions)
         if parent is not None and token_budget is None:
             token_budget = parent.tokens_left
         self._budget = Budget(max_turns, token_budget, time_budget, max_repairs)
-        self._store = store
+        store = as_store(store)
+        begun = imported(messages)
         if original is None:
             self.background = background_for(runner, store)
             self._own_runner = set_up(self, runner, store, self.background)
         else:
             self.background = Background()
             self._own_runner = forked(self, original._own_runner, self.background)
-        begun = imported(messages) if isinstance(messages, (dict, str)) else tuple(messages)
-        self._history = History(store.database if store and store.path else None, begun)
-        self._meter = Meter(_usage_of(self._history), None if parent is None else parent.meter)
+        self._record = Record.of(store.database if store and store.path else None, begun)
+        self._record.sessions.add(self)
+        self._history = self._record.history
+        self._meter = self._record.meter
+        if parent is not None:
+            self._meter = Meter(self._meter.usage, meter_within(parent.meter), self._meter.keep)
         self._turns = Turns(
             lambda: self.runner.access,
             lambda told: self._answering(self._history, told),
             self._tell_watchers,
+            self._record.line,
         )
         self._pump = Pump(self.background.inbox, self._answer_event)
         self._listeners: list[Callable[[Happening], None]] = []
@@ -173,26 +182,28 @@ class Session:
 
     # -- talking ------------------------------------------------------------------------------
 
-    async def chat(self, text: str, media: Iterable[Media] = ()) -> Reply:
+    async def chat(self, text: str, media: Media | Iterable[Any] = ()) -> Reply:
         """Say something, and wait until the model is done with it.
 
         Args:
             text: What is said.
-            media: Images and files that go with it.
+            media: Images and files that go with it: :class:`Media`, one or several, or what a
+                tool could return in its place, such as a PIL image.
 
         Returns:
             The reply. What went wrong is its ``reason`` and ``detail``, not an exception.
 
         Raises:
-            UsageError: There is nothing to say, or the session is closed.
+            UsageError: There is nothing to say, ``media`` are none, the session is closed, or a
+                tool asks whose call is part of the answer before.
             StoreError: The history could not be written.
             asyncio.CancelledError: The waiting task was cancelled; the answer was stopped.
         """
         self._check_open()
-        return await self._turns.wait(self._turns.start(_said(text, media)))
+        return await self._turns.wait(self._turns.start(said(text, media)))
 
     async def stream(
-        self, text: str, media: Iterable[Media] = ()
+        self, text: str, media: Media | Iterable[Any] = ()
     ) -> AsyncGenerator[Happening, None]:
         """Say something, and follow what happens: text, calls, progress, results, in one order.
 
@@ -202,7 +213,7 @@ class Session:
         """
         happened: asyncio.Queue[Happening | None] = asyncio.Queue()
         self._check_open()
-        task = self._turns.start(_said(text, media), happened.put_nowait)
+        task = self._turns.start(said(text, media), happened.put_nowait)
         task.add_done_callback(lambda _: happened.put_nowait(None))
         try:
             while (happening := await happened.get()) is not None:
@@ -235,7 +246,13 @@ class Session:
 
         Raises:
             TimeoutError: It was not idle in time.
+            UsageError: It is a call of this conversation that would wait for itself.
         """
+        if self._turns.is_waited_for:
+            raise UsageError(
+                "a tool cannot wait until its own conversation is idle, which waits for the tool; "
+                "return, or use ctx.send(message), which is answered afterwards"
+            )
         async with asyncio.timeout(timeout):
             while not self.is_idle:  # noqa: ASYNC110 -- an interrupted kernel notices at a beat
                 await asyncio.sleep(HEARTBEAT_SECONDS)
@@ -262,21 +279,21 @@ class Session:
     def fork(self, message_id: str | None = None, *, included: bool = True) -> Session:
         """Return a conversation that goes on from one of the messages, in memory.
 
-        It has the same model, tools and bounds, and a copy of the state as it is now. What it
-        says and does is not part of this one.
+        It has the same model, tools and bounds, a copy of the state as it is now, and the same
+        artifacts, memory and scopes. What it says and does is not part of this one.
 
         Args:
             message_id: The last message of both. Default: the last one there is. A message
                 of the model keeps its results.
-            included: ``False`` leaves that message out, to say something else instead.
+            included: ``False`` leaves that message out, to say something else instead. Results
+                go together with the message that asked for them.
 
         Raises:
             UsageError: There is no such message, or it waits for results.
         """
-        messages = self.messages
-        if message_id is not None:
-            messages = self._history.until(message_id, included=included)
-        return self._child(messages)
+        if message_id is None:
+            return self._child(self._history.whole())
+        return self._child(self._history.until(message_id, included=included))
 
     def hand_over(self, heir: Session | None) -> None:
         """Have what arrives in the inbox answered in another conversation, such as a fork.
@@ -320,7 +337,8 @@ class Session:
     def start(self) -> None:
         """Let the inbox feed the conversation from now on. Twice does no harm.
 
-        A conversation that the same inbox has fed until now is paused.
+        A conversation that the same inbox has fed until now is paused. A message of the inbox
+        that the process ended before it could answer is answered now.
 
         Raises:
             UsageError: It is closed.
@@ -328,6 +346,10 @@ class Session:
         """
         self._check_open()
         self._pump.start()
+        if self._turns.is_idle:
+            left = self._history.take_unanswered()
+            if left is not None:
+                self._turns.start(left, None, self._history.again(left))
 
     def pause(self) -> None:
         """Take no more out of the inbox, until :meth:`start`; what was taken is still answered."""
@@ -359,6 +381,7 @@ class Session:
         message = UserMessage.of_event(event)
         inbox, one = self.background.inbox, self._who_answers(event)
         if event.kind == "event" and not event.associative:
+            one._turns.keep_busy()
             thread = Thread(one, event)
             one.tell(ThreadStarted(thread))
             await one._answering(thread.history, thread.tell).answer(message)
@@ -375,6 +398,7 @@ class Session:
         return self if is_ours and event.call_id not in heir._history.call_ids else heir
 
     def _answering(self, history: History, tell: Callable[[Happening], None]) -> Answering:
+        history.answer_what_was_cut_off()  # by an error of the store, say
         return Answering(
             self.model,
             self.runner,
@@ -400,26 +424,19 @@ class Session:
         self._turns.tell(happening)
 
     def _tell_watchers(self, happening: Happening) -> None:
+        self._tell_each(happening)
+        if isinstance(happening, (Added, TextPiece, Reply)):
+            # Calls are told where they were asked for: whoever counts them counts them once.
+            for other in tuple(self._record.sessions):
+                if other is not self:
+                    other._tell_each(happening)
+
+    def _tell_each(self, happening: Happening) -> None:
         for listener in tuple(self._listeners):
             try:
                 listener(happening)
             except Exception:  # one who looks on cannot undo it
                 _log.exception("a watcher of the conversation failed")
-
-
-def _said(text: Any, media: Iterable[Media]) -> UserMessage:
-    parts = tuple(media)
-    if not isinstance(text, str) or not (text.strip() or parts):
-        raise UsageError(f"{brief_repr(text)} is nothing to say; give a text")
-    return UserMessage(clean_text(text), parts)
-
-
-def _usage_of(messages: Iterable[Message]) -> Usage:
-    used = Usage()
-    for message in messages:
-        if isinstance(message, ModelMessage):
-            used += message.usage
-    return used
 
 
 def _never_ends(result: ToolResult) -> tuple[bool, Any]:

@@ -75,7 +75,7 @@ class Spawning:
         subagents: Those there are.
         surroundings: What they have in common with the agent.
         parent: The conversation of the agent, once there is one. What happens in them is told
-            there, and their tokens are counted there.
+            there, and their tokens are counted there, unless a fork of it has asked.
 
     Raises:
         DuplicateToolError: Two tools of a subagent have one name.
@@ -119,24 +119,29 @@ class Spawning:
             raise ToolError(
                 "unknown_subagent", f"there is no subagent {task.name!r}; have: {known}"
             )
+        parent = self._asking(task)
         call_id = None if task.context is None else task.context.call_id
         replies: list[Reply] = []
 
         def hear(happening: Happening) -> None:
             if isinstance(happening, Reply):
                 replies.append(happening)
-            self._parent().tell(InSubagent(call_id, subagent.name, happening))
+            parent.tell(InSubagent(call_id, subagent.name, happening))
 
-        async with self._session(subagent) as session:
+        async with self._session(subagent, parent) as session:
             session.watch(hear)
-            self._parent().tell(SubagentStarted(call_id, subagent.name, session))
+            parent.tell(SubagentStarted(call_id, subagent.name, session))
             await session.chat(task.task)
             # What it dispatched comes back to it, and it may have more to say then.
             await session.wait_for_idle()
         return _report(subagent.name, replies[-1])
 
-    def _session(self, subagent: Subagent) -> Session:
-        parent = self._parent()
+    def _asking(self, task: SubagentTask) -> Session:
+        """The conversation that the call belongs to: the agent's own, or a fork of it."""
+        found = None if task.context is None else task.context._live()
+        return found if isinstance(found, Session) else self._parent()
+
+    def _session(self, subagent: Subagent, parent: Session) -> Session:
         session = Session(
             parent.model if subagent.model is None else subagent.model,
             self._runner(subagent),

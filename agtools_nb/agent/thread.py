@@ -37,8 +37,9 @@ class Thread:
     def __init__(self, session: Session, event: Event) -> None:
         self.event = event
         self.reply: Reply | None = None
-        self.history = History(None, session.messages)
-        self.begun = len(session.messages)
+        # A passive call may be under way in the conversation: it goes on there.
+        self.history = History(None, session.messages, "the call was still running at this point")
+        self.begun = len(self.history)
         self._session = session
         self._listeners: list[Callable[[Happening], None]] = []
 

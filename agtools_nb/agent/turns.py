@@ -12,14 +12,19 @@ from agtools_nb.access import Access
 from agtools_nb.agent.answering import Answering
 from agtools_nb.agent.happenings import Happening, Reply
 from agtools_nb.agent.messages import UserMessage
+from agtools_nb.agent.record import Line
 from agtools_nb.errors import AgtoolsError, UsageError
 from agtools_nb.run.batch import HEARTBEAT_SECONDS
 from agtools_nb.run.words import error_text
 
 Tell = Callable[[Happening], None]
 
+_NEVER_BEGAN = Reply("", "cancelled", "stopped before it began")
+
 # The conversations whose turns the running code is part of.
-_inside: ContextVar[tuple[Turns, ...]] = ContextVar("inside", default=())
+_inside: ContextVar[tuple[Line, ...]] = ContextVar("inside", default=())
+# Those that are not idle before the running code is done: it may be part of a thread of theirs.
+_kept_busy: ContextVar[tuple[Line, ...]] = ContextVar("kept_busy", default=())
 
 
 class Turns:
@@ -29,6 +34,7 @@ class Turns:
         access: Whose hooks are told, asked anew for each turn.
         answering: Makes what answers a message, given whom to tell.
         tell: Told of everything.
+        line: Whose turn it is, here and in other sessions of the same store.
     """
 
     def __init__(
@@ -36,19 +42,28 @@ class Turns:
         access: Callable[[], Access],
         answering: Callable[[Tell], Answering],
         tell: Tell,
+        line: Line,
     ) -> None:
         self._access = access
         self._answering = answering
         self._tell = tell
-        self._lock = asyncio.Lock()
+        self._line = line
         self._open: set[asyncio.Task[Reply]] = set()
-        self._current: asyncio.Task[Reply] | None = None
         self._heard: _Heard | None = None
 
     @property
     def is_idle(self) -> bool:
         """Whether no message is being answered or waits."""
-        return not self._open
+        return not self._line.open
+
+    @property
+    def is_waited_for(self) -> bool:
+        """Whether the running code is part of what keeps it from being idle."""
+        return self._line in (*_inside.get(), *_kept_busy.get())
+
+    def keep_busy(self) -> None:
+        """The running task answers something beside the turns."""
+        _kept_busy.set((*_kept_busy.get(), self._line))
 
     def start(
         self,
@@ -66,7 +81,7 @@ class Turns:
         Raises:
             UsageError: It is a call of the turn that is under way that asks for it.
         """
-        if within is None and self in _inside.get():
+        if within is None and self._line in _inside.get():
             raise UsageError(
                 "a tool cannot wait for an answer of the conversation that waits for the tool; use "
                 "ctx.send(message), which is answered afterwards"
@@ -74,13 +89,17 @@ class Turns:
         heard = _Heard(self._tell, follower)
         task = asyncio.get_running_loop().create_task(self._in_turn(message, heard, within))
         self._open.add(task)
-        task.add_done_callback(self._ended)
+        self._line.open.add(task)
+        task.add_done_callback(lambda ended: self._ended(ended, heard))
         return task
 
-    def _ended(self, task: asyncio.Task[Reply]) -> None:
+    def _ended(self, task: asyncio.Task[Reply], heard: _Heard) -> None:
         self._open.discard(task)
+        self._line.open.discard(task)
         if not task.cancelled():
             task.exception()  # whoever waits has it
+        elif heard.reply is None:
+            heard(_NEVER_BEGAN)
 
     def tell(self, happening: Happening) -> None:
         """Tell of something that a call of this turn made happen, such as a subagent's words."""
@@ -91,8 +110,8 @@ class Turns:
 
     async def cancel(self) -> None:
         """Stop the turn that is under way, and wait until it has cleaned up."""
-        if self._current is not None:
-            await _stopped({self._current})
+        if self._line.current is not None:
+            await _stopped({self._line.current})
 
     async def cancel_all(self) -> None:
         """Stop it, and those that wait."""
@@ -109,23 +128,24 @@ class Turns:
         except asyncio.CancelledError:
             await _stopped({task})
             raise
-        return task.result()
+        # Who waits was not cancelled: it is the turn that was, before its first step.
+        return _NEVER_BEGAN if task.cancelled() else task.result()
 
     async def _in_turn(
         self, message: UserMessage, heard: _Heard, within: AbstractContextManager[Any] | None
     ) -> Reply:
         try:
-            async with self._lock:
-                self._current, self._heard = asyncio.current_task(), heard
-                _inside.set((*_inside.get(), self))  # tools are run in tasks that inherit it
+            async with self._line.turn():
+                self._line.current, self._heard = asyncio.current_task(), heard
+                _inside.set((*_inside.get(), self._line))  # tools are run in tasks that inherit it
                 try:
                     await self._turn(message, heard, within)
                 finally:
-                    self._current = self._heard = None
+                    self._line.current = self._heard = None
         except asyncio.CancelledError:
             # Being stopped is a reply, too; who was cancelled himself raises where he waits.
             if heard.reply is None:
-                heard(Reply("", "cancelled", "stopped before it began"))
+                heard(_NEVER_BEGAN)
         assert heard.reply is not None
         return heard.reply
 

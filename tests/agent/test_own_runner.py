@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agtools_nb import Background, Store, ToolCall, ToolContext, ToolRunner, UsageError, tool
-from agtools_nb.agent import Agent, ScriptedModel, Session
+from agtools_nb.agent import Agent, ModelMessage, ScriptedModel, Session
 from agtools_nb.calls import ToolResult
 
 
@@ -82,11 +82,11 @@ async def test_a_session_sees_what_its_runner_is_given_later() -> None:
     session.runner.register(recall)
     runner.register(where)
     runner.before(lambda call, arguments: heard.append(call.name))
-    assert session.runner.tool_names == ("note", "recall", "where")
+    assert list(session.runner.tool_names) == ["note", "recall", "where"]
     await results_of(session)
     assert heard == ["where"]
     runner.unregister("where")
-    assert session.runner.tool_names == ("note", "recall")
+    assert list(session.runner.tool_names) == ["note", "recall"]
     given = ToolContext()
     runner.set_context(given)
     await results_of(session)
@@ -103,12 +103,16 @@ async def test_a_context_that_was_given_stays_the_persons_own() -> None:
 
 
 async def test_a_runner_without_a_background_is_given_one() -> None:
-    model = ScriptedModel([("later", {}), "Started.", lambda r: r.messages[-1].text])
+    model = ScriptedModel(
+        [("later", {}), "Started.", lambda r: getattr(r.messages[-1], "text", "")]
+    )
     async with Session(model, ToolRunner([later])) as session:
         reply = await session.chat("Go")
         assert reply.results[0].ok, reply.results[0].error
         await session.wait_for_idle(10)
-        assert "here I am" in session.messages[-1].text  # type: ignore[union-attr]
+        last = session.messages[-1]
+        assert isinstance(last, ModelMessage)
+        assert "here I am" in last.text
 
 
 @pytest.mark.parametrize("has_background", [True, False])
