@@ -97,7 +97,7 @@ class PoliciesView(View):
         tool = next((tool for tool in self._tools() if tool.name == name), None)
         if tool is None:
             return Tried(name, text, f"There is no tool of the name {name!r}: nothing would run.")
-        if not self._engine.capabilities.allows(name):
+        if not self._engine.capabilities.allows(tool):
             return Tried(name, text, f"{name} is off: to a model it is an unknown tool.")
         try:
             given = parse_json(text) if text.strip() else {}

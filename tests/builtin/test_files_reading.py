@@ -113,6 +113,7 @@ def test_names_that_cannot_be_shown_are_escaped(root: Path) -> None:
         ("src/**/*.py", ["src/main.py", "src/pkg/a.py"]),
         ("**/a.{py,md}", ["docs/a.md", "src/pkg/a.py"]),
         ("[ab].[!p]*", ["docs/a.md", "src/pkg/b.txt"]),
+        ("[[:alpha:]].[!x[:upper:]]*", ["docs/a.md", "src/pkg/a.py", "src/pkg/b.txt"]),
         ("pkg", ["src/pkg/"]),
         ("?????????", ["README.md"]),
     ],

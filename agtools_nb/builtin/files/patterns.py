@@ -200,17 +200,18 @@ class _Glob:
         return "[^/]*"
 
     def _set(self) -> str:
-        end = self._glob.find("]", self._at + 2 + (self._glob[self._at + 1 : self._at + 2] in "!^"))
-        if end < 0:
+        start = self._at + 1
+        is_negated = self._glob[start : start + 1] in ("!", "^")
+        start += is_negated
+        found = _MEMBERS.match(self._glob, start)
+        if found is None:
             self._at += 1
             return _literal("[")
-        inside = self._glob[self._at + 1 : end]
-        self._at = end + 1
-        is_negated = inside[:1] in ("!", "^")
-        inside = inside[1:] if is_negated else inside
+        self._at = found.end()
+        inside = _MEMBER.findall(found[1])
         members = "".join(
-            letter if letter == "-" and 0 < number < len(inside) - 1 else _literal(letter)
-            for number, letter in enumerate(inside)
+            one if len(one) > 1 or (one == "-" and 0 < number < len(inside) - 1) else _literal(one)
+            for number, one in enumerate(inside)
         )
         return f"[^{members}/]" if is_negated else f"[{members}&&[^/]]"
 
@@ -224,6 +225,12 @@ class _Glob:
             self._depth -= 1
             return ")"
         return _literal(letter)
+
+
+_NAMED = r"\[:(?:alnum|alpha|blank|cntrl|digit|graph|lower|print|punct|space|upper|xdigit):\]"
+_MEMBER = re.compile(rf"{_NAMED}|.", re.DOTALL)
+# A bracket that comes first is a member.
+_MEMBERS = re.compile(rf"(\]?+(?:{_NAMED}|[^\]])*+)\]", re.DOTALL)
 
 
 def _literal(letter: str) -> str:
