@@ -24,6 +24,7 @@ from agtools_nb.agent.models.local.mentions import Mentions
         ("a 5-minute timer; 20%", ["5", "20"]),
         ("5 plus 5", ["5", "5"]),
         ("nothing, anyone, tenant", []),
+        ("٣ apples, \N{LAO DIGIT ZERO} pears, -१२.५", ["3", "0", "-12.5"]),
     ],
 )
 def test_numbers(text: str, numbers: list[str]) -> None:

@@ -160,7 +160,8 @@ def _numbers(text: str, words: Sequence[Word]) -> list[Number]:
 
 
 def _plain(number: str) -> str:
-    """A number as JSON writes it: without zeros in front."""
+    """A number as JSON writes it: in the digits 0 to 9, without zeros in front."""
+    number = "".join(str(int(one)) if one.isdecimal() else one for one in number)
     sign, digits = ("-", number[1:]) if number.startswith("-") else ("", number)
     whole, point, fraction = digits.partition(".")
     return f"{sign}{whole.lstrip('0') or '0'}{point}{fraction}"
