@@ -225,15 +225,15 @@ class Answer:
         known = _REASONS.get(reason.lower()) if isinstance(reason, str) else None
         if known is None:
             return self._refuse(
-                f"EndPart({brief_repr(reason)}); its reason is 'end' or 'length'. For an answer "
-                "that may not be used, it should raise ModelError"
+                f"EndPart({brief_repr(reason)}); its reason is 'end' or 'length', and an "
+                "answer that may not be used ends with ModelError"
             )
         self._stop = known
         return True
 
     def _refuse(self, what: str) -> bool:
         """Break the answer at a part that is a mistake of the model's own code."""
-        self._break(f"the model gave {what}")
+        self._break(f"the model gave {what}. Its respond() has to be put right")
         return False
 
     def _take_text(self, text: Any) -> bool:
