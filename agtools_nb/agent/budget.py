@@ -163,6 +163,11 @@ class Spent:
 def _check(name: str, value: object, *, whole: bool, least: int) -> None:
     kinds = (int,) if whole else (int, float)
     fits = isinstance(value, kinds) and not isinstance(value, bool)
+    if fits and not whole:
+        try:
+            value = float(value)  # type: ignore[arg-type]
+        except OverflowError:  # a whole number of hundreds of digits
+            fits = False
     in_bounds = fits and (value >= least if whole else value > least)  # type: ignore[operator]
     if not in_bounds:
         kind = "a whole number of at least" if whole else "a number of seconds above"

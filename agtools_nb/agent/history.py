@@ -142,6 +142,11 @@ class History:
         return tuple(self._messages)
 
     @property
+    def is_kept(self) -> bool:
+        """Whether they last in a file."""
+        return self._database is not None
+
+    @property
     def call_ids(self) -> frozenset[str] | set[str]:
         """Ids of all calls in it."""
         return self._call_ids

@@ -64,7 +64,10 @@ class Pump:
                 task.cancel()
 
     async def stop(self) -> None:
-        """End, and stop what is being answered; it comes again. Twice does no harm."""
+        """End, and stop what is being answered. Twice does no harm.
+
+        What had not become part of the conversation yet comes again.
+        """
         tasks = [task for task in (self._task, *self._at_work) if task is not None]
         for task in tasks:
             task.cancel()

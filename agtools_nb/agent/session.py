@@ -155,6 +155,11 @@ class Session:
         return self._history.messages
 
     @property
+    def is_kept(self) -> bool:
+        """Whether it lasts in the file of a store."""
+        return self._history.is_kept
+
+    @property
     def usage(self) -> Usage:
         """Tokens of the whole conversation, those of its subagents included."""
         return self._meter.usage
@@ -280,7 +285,9 @@ class Session:
         """Return a conversation that goes on from one of the messages, in memory.
 
         It has the same model, tools and bounds, a copy of the state as it is now, and the same
-        artifacts, memory and scopes. What it says and does is not part of this one.
+        artifacts, memory and scopes. What it says and does is not part of this one. Its messages
+        and its state end with the process, also where this one has a store:
+        ``Session(model, runner, store="new.db", messages=fork.export())`` keeps the messages.
 
         Args:
             message_id: The last message of both. Default: the last one there is. A message

@@ -55,7 +55,8 @@ class Chat(ChatView):
 
     It follows the session, whoever talks to it, subagents included. A person can stop an answer,
     and say something else in place of an earlier message; the conversation then goes on in a fork
-    of the session, with a copy of the state, and :attr:`session` is that fork. What arrives in
+    of the session, with a copy of the state, and :attr:`session` is that fork. A fork is kept
+    until the kernel ends, also where the session has a store; the title says so. What arrives in
     the inbox is answered in the conversation that is shown.
 
     Calls that ask a person do so in their own cards. A toolkit does it by itself; an agent is

@@ -41,13 +41,16 @@ LONGEST_SAID = 1_000_000
 
 TOOLS_NAMED = 12
 
+_NOT_KEPT = " · this version is kept until the kernel ends"
+
 
 class ChatView(HostView):
     """Shows a session while it goes on, and lets a person take part.
 
     It follows the session, whoever talks to it: the person at the page, or a cell. What was
     said can be said differently (:meth:`resend`): the conversation then goes on from there in
-    a fork, and the page can go back to what it was.
+    a fork, and the page can go back to what it was. A fork is kept until the kernel ends, also
+    where the session has a store, and the title then says so.
 
     Args:
         scheduler: Where handlers and updates run.
@@ -117,6 +120,8 @@ class ChatView(HostView):
 
         Args:
             message_id: Id of one of the session's messages.
+
+        The fork is kept until the kernel ends, see :meth:`Session.fork`.
 
         Raises:
             UsageError: There is no such message in what is shown.
@@ -265,6 +270,11 @@ class ChatView(HostView):
         is_told = not self._title and self._desk() is None
         return _in_a_line(model_name(self.session.model), 40) if is_told else ""
 
+    def _remark(self) -> str:
+        """What is to be said beside the title: a fork of what lasts does not last."""
+        is_lost = self._branches[0].session.is_kept and not self.session.is_kept
+        return _NOT_KEPT if is_lost else ""
+
     def _head(self) -> dict[str, Any]:
         session, shown = self.session, self._shown
         busy = shown.busy_since
@@ -272,7 +282,7 @@ class ChatView(HostView):
             self._stopping = False
         desk = self._desk()
         return {
-            "title": _in_a_line(self._title or model_name(session.model), 100),
+            "title": _in_a_line(self._title or model_name(session.model), 100) + self._remark(),
             "model": self._addressee(),
             "tools": session.runner.tool_names[:TOOLS_NAMED],
             "tool_count": len(session.runner.tool_names),
@@ -433,12 +443,12 @@ class ChatView(HostView):
     def static_html(self) -> str:
         """Return the newest messages, each call with its outcome folded below it."""
         with self._chat_lock:
-            return chat_html(self._shown, self.cards_html())
+            return chat_html(self._shown, self.cards_html(), self._remark())
 
     def static_text(self) -> str:
         """Return the newest messages as plain text."""
         with self._chat_lock:
-            return chat_text(self._shown, self.cards_text())
+            return chat_text(self._shown, self.cards_text(), self._remark())
 
 
 def _call_id(card: AskedView) -> str | None:

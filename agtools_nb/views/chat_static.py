@@ -23,25 +23,25 @@ _APART = "Answered apart from the conversation"
 _EVENTS = {"result": "Result", "event": "Event", "message": "Message", "report": "Report"}
 
 
-def chat_html(shown: Transcript[Any], cards: Html) -> Html:
+def chat_html(shown: Transcript[Any], cards: Html, remark: str = "") -> Html:
     """Return the newest entries; each call is folded."""
     entries, left_out = _newest(shown)
     room = Room()
     name = shown.name
     return tag(
         "div",
-        tag("p", tag("strong", f"Chat with {name}"), f" · {_counts(shown)}"),
+        tag("p", tag("strong", f"Chat with {name}"), f" · {_counts(shown)}{remark}"),
         tag("p", small(f"{left_out:,} earlier messages are not shown")) if left_out else None,
         [_entry_html(entry, name, room) for entry in entries],
         cards,
     )
 
 
-def chat_text(shown: Transcript[Any], cards: list[str]) -> str:
+def chat_text(shown: Transcript[Any], cards: list[str], remark: str = "") -> str:
     """Return the newest entries as plain text."""
     entries, left_out = _newest(shown)
     name = shown.name
-    lines = [f"Chat with {name} · {_counts(shown)}"]
+    lines = [f"Chat with {name} · {_counts(shown)}{remark}"]
     if left_out:
         lines.append(f"({left_out:,} earlier messages are not shown)")
     for entry in entries:

@@ -147,7 +147,8 @@ class Transcript(Generic[S]):
                 self._complete(result)
             return None
         if isinstance(message, UserMessage):
-            entry = self._new("user")
+            # One that is answered only now, after a restart, stands there already.
+            entry = self._entry_of(message) or self._new("user")
         else:
             entry = self._writing or self._new("model")
             self._writing = None
@@ -267,6 +268,11 @@ class Transcript(Generic[S]):
         entries, calls = list(self._touched.values()), self._calls_touched
         self._touched, self._calls_touched = {}, {}
         return entries, {n: at for n, at in calls.items() if n not in {one.n for one in entries}}
+
+    def _entry_of(self, message: Message) -> Entry | None:
+        last = next((one for one in reversed(self.entries) if one.kind == "user"), None)
+        known = last is not None and last.message is not None and last.message.id == message.id
+        return last if known else None
 
     # -- inside -------------------------------------------------------------------------------
 

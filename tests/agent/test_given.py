@@ -187,3 +187,8 @@ async def test_closed_in_the_same_tick_a_chat_ends_with_a_reply() -> None:
     assert (await chat).reason == "cancelled"
     await following
     assert [type(one) for one in happened] == [Reply]
+
+
+def test_a_time_budget_beyond_all_numbers_is_refused() -> None:
+    with pytest.raises(UsageError, match="must be a number of seconds"):
+        Session(ScriptedModel([]), time_budget=10**400)
