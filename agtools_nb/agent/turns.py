@@ -54,7 +54,8 @@ class Turns:
     @property
     def is_idle(self) -> bool:
         """Whether no message is being answered or waits."""
-        return not self._line.open
+        # One that is done is put away a step of the loop later.
+        return all(task.done() for task in self._line.open)
 
     @property
     def is_waited_for(self) -> bool:

@@ -192,3 +192,14 @@ async def test_closed_in_the_same_tick_a_chat_ends_with_a_reply() -> None:
 def test_a_time_budget_beyond_all_numbers_is_refused() -> None:
     with pytest.raises(UsageError, match="must be a number of seconds"):
         Session(ScriptedModel([]), time_budget=10**400)
+
+
+async def test_a_stream_that_was_left_leaves_the_session_idle() -> None:
+    for steps in range(8):
+        session = Session(ScriptedModel(["a b c", "Next."]))
+        stream = session.stream("x")
+        for _ in range(steps):
+            if await anext(stream, None) is None:
+                break
+        await stream.aclose()
+        assert session.is_idle
