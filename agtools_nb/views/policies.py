@@ -293,6 +293,9 @@ def _verdict(tried: Tried) -> str:
             f"session, about which {decision.policy.label} asks otherwise"
         )
     if decision.policy is None:
-        return f"{word}: {decision.reason}." if decision.reason else f"{word}: no rule is about it."
+        reason = decision.reason or "no rule is about it"
+        # A tool's own words, where its path cannot be judged, are sentences.
+        said = reason if reason.startswith("It ") else f"{word}: {reason}"
+        return said if said.endswith(".") else f"{said}."
     reason = f": {decision.reason}" if decision.reason else ""
     return f"{word}, by {decision.policy.label}{reason}"

@@ -8,7 +8,15 @@ import json
 import pytest
 from views.asking import BAD, run_command
 
-from agtools_nb.access import CapabilitiesConfig, PolicyEngine, allow, ask_user, deny
+from agtools_nb.access import (
+    CapabilitiesConfig,
+    PolicyEngine,
+    allow,
+    ask_user,
+    deny,
+    workspace_only,
+)
+from agtools_nb.builtin import view_file_tool
 from agtools_nb.define import tool
 from agtools_nb.views.policies import PoliciesView
 
@@ -170,3 +178,12 @@ def test_a_call_may_be_explained_from_the_start(clock, wire):
     asyncio.run(coroutine)
     clock.turn(1)
     assert view.data["tried"]["kind"] == "denied"
+
+
+def test_a_path_that_cannot_be_judged_is_told_in_one_sentence(clock, wire, tmp_path):
+    engine = PolicyEngine([workspace_only(tmp_path)])
+    view = PoliciesView(clock, engine, lambda: [view_file_tool(tmp_path)], None, {})
+    verdict = explain(clock, view, "view_file", '{"path": "../x"}')["verdict"]
+    assert verdict.startswith("It would not run: '../x' is outside")
+    assert not verdict.endswith("..")
+    assert "denied" not in verdict
