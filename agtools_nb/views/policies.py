@@ -293,9 +293,8 @@ def _verdict(tried: Tried) -> str:
             f"session, about which {decision.policy.label} asks otherwise"
         )
     if decision.policy is None:
-        reason = decision.reason or "no rule is about it"
-        # A tool's own words, where its path cannot be judged, are sentences.
-        said = reason if reason.startswith("It ") else f"{word}: {reason}"
-        return said if said.endswith(".") else f"{said}."
+        # A path that cannot be judged is refused in a sentence of its own.
+        said = decision.reason if decision.kind == "deny" else f"{word}: {decision.reason}"
+        return f"{said.removesuffix('.')}."
     reason = f": {decision.reason}" if decision.reason else ""
     return f"{word}, by {decision.policy.label}{reason}"

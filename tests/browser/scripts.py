@@ -5,16 +5,14 @@ from __future__ import annotations
 NOTEBOOK = "const panel = window.jupyterapp.shell.currentWidget; const notebook = panel.content;"
 
 # What is awaited in a page is looked for again and again: a page never says that it gives up.
-BEGIN = """([run, argument]) => {
-  window.agtRuns ??= {};
-  window.agtRuns[run] = (BODY)(argument).then((value) => ({ value }));
+_LOOK = """
   const later = new Promise((resolve) => setTimeout(() => resolve(null), 1000));
   return Promise.race([window.agtRuns[run], later]);
-}"""
-GO_ON = """(run) => {
-  const later = new Promise((resolve) => setTimeout(() => resolve(null), 1000));
-  return Promise.race([window.agtRuns[run], later]);
-}"""
+"""
+BEGIN = f"""([run, argument]) => {{
+  window.agtRuns ??= {{}};
+  window.agtRuns[run] = (BODY)(argument).then((value) => ({{ value }}));{_LOOK}}}"""
+GO_ON = f"(run) => {{{_LOOK}}}"
 
 # ipykernel 7.0 to 7.3 may not notice a request that comes while a reply leaves, until the next
 # message (ipython/ipykernel issue 1554). So that no test waits for what the kernel has overlooked,

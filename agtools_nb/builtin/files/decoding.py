@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from agtools_nb.builtin.marks import MARKS
+
 _SAMPLE = 8_192
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    # Before UTF-16: its mark is the beginning of this one.
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
 # Characters that text does not have: all below 32 but white space, bell, backspace and escape.
 _CONTROLS = bytes(number for number in range(32) if number not in (7, 8, 9, 10, 12, 13, 27))
 _MOST_CONTROLS = 0.01
@@ -88,7 +81,7 @@ class Text:
 
 def text_of(data: bytes) -> Text | None:
     """The text that bytes are; ``None`` if they are no text."""
-    for mark, encoding in _MARKS:
+    for mark, encoding in MARKS:
         if data.startswith(mark):
             return _decoded(data.removeprefix(mark), encoding, mark)
     if is_binary(data):
@@ -99,7 +92,7 @@ def text_of(data: bytes) -> Text | None:
 def is_binary(data: bytes) -> bool:
     """Whether bytes look like no text; a file that begins with a byte order mark is text."""
     sample = data[:_SAMPLE]
-    if any(sample.startswith(mark) for mark, _ in _MARKS):
+    if any(sample.startswith(mark) for mark, _ in MARKS):
         return False
     controls = len(sample) - len(sample.translate(None, _CONTROLS))
     return b"\0" in sample or controls > len(sample) * _MOST_CONTROLS
@@ -107,7 +100,7 @@ def is_binary(data: bytes) -> bool:
 
 def is_wide(data: bytes) -> bool:
     """Whether bytes begin with the mark of a text whose characters have two or four of them."""
-    return any(data.startswith(mark) for mark, encoding in _MARKS if encoding != "utf-8")
+    return any(data.startswith(mark) for mark, encoding in MARKS if encoding != "utf-8")
 
 
 def _nearly_utf8(data: bytes) -> Text | None:

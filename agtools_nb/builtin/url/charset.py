@@ -5,17 +5,11 @@ from __future__ import annotations
 import codecs
 import re
 
+from agtools_nb.builtin.marks import MARKS
+
 _META = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([a-z0-9_:.-]{1,40})", re.IGNORECASE)
 _META_BYTES = 2_048
 
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    # Before UTF-16: its mark is the beginning of this one.
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
 
 # Python's codecs are more than character sets, and some take forever on hostile bytes.
 _KNOWN = re.compile(
@@ -41,7 +35,7 @@ def decoded(
         is_html: Whether the page may say it in a ``<meta>``.
         is_cut: Whether the bytes may end within a character. Default ``False``.
     """
-    for mark, name in _MARKS:
+    for mark, name in MARKS:
         if data.startswith(mark):
             return data[len(mark) :].decode(name, "replace"), name
     said = _known(charset)
